@@ -1,0 +1,226 @@
+#include "guard/decide.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* A prediction is made for requests of this share of the limit and more; smaller ones are real soon enough. */
+enum { PENDING_SHARE = 64 };
+
+/* After a prediction, none for the same threshold for this long; doubled each time one does not come true. */
+#define FORESIGHT_PAUSE (30 * SECOND)
+enum { FORESIGHTS_MAX = 6 };
+
+/* A lower threshold reached this soon after it was predicted needs no second dump. */
+#define FORESIGHT_HOLDS (10 * SECOND)
+
+/* A threshold crossed again this soon after purging took usage below it: purging is no cure. */
+#define RELIEF_HOLDS SECOND
+
+enum { FAILURES_MAX = 6 };
+
+enum { LOWER_TOKENS = 8, LAST_TOKENS = 4 };
+#define REFILL (60 * SECOND)
+
+static uint64_t percent_of(uint64_t limit, uint64_t percent) {
+    return limit / 100 * percent + limit % 100 * percent / 100;
+}
+
+/* Inserts in rising order, each value once. */
+static void add_rung(struct guard_policy *policy, uint64_t at) {
+    unsigned i = policy->count;
+    for (unsigned j = 0; j < policy->count; j++) {
+        if (policy->at[j] == at) {
+            return;
+        }
+    }
+    for (; i > 0 && policy->at[i - 1] > at; i--) {
+        policy->at[i] = policy->at[i - 1];
+    }
+    policy->at[i] = at;
+    policy->count++;
+}
+
+unsigned guard_policy_make(struct guard_policy *policy, const hp_option_thresholds *thresholds, uint64_t limit,
+                           bool kills) {
+    *policy = (struct guard_policy){.limit = limit, .slack = percent_of(limit, 5), .kills = kills};
+    unsigned left_out = 0;
+    for (unsigned i = 0; i < thresholds->count; i++) {
+        const struct hp_threshold *t = &thresholds->at[i];
+        uint64_t at = t->is_percent ? percent_of(limit, t->value) : t->value;
+        if (at > limit) {
+            left_out++;
+        } else {
+            add_rung(policy, at);
+        }
+    }
+    if (policy->count == 0) {
+        add_rung(policy, percent_of(limit, 80));
+        add_rung(policy, percent_of(limit, 90));
+        add_rung(policy, percent_of(limit, 95));
+    }
+    return left_out;
+}
+
+unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung) {
+    uint64_t hundredth = policy->limit / 100;
+    if (hundredth < 1000) { /* small numbers: the exact quotient fits */
+        return policy->limit == 0 ? 100 : (unsigned)((policy->at[rung] * 100 + policy->limit / 2) / policy->limit);
+    }
+    return (unsigned)(policy->at[rung] / hundredth + (policy->at[rung] % hundredth >= hundredth / 2));
+}
+
+/* The fall that arms `rung` again; no more than half of a low threshold, or it never would be. */
+static uint64_t armed_below(const struct guard_policy *policy, unsigned rung) {
+    uint64_t at = policy->at[rung];
+    return at - (policy->slack < at / 2 ? policy->slack : at / 2);
+}
+
+uint64_t guard_policy_floor(const struct guard_policy *policy) {
+    return armed_below(policy, 0);
+}
+
+static void rearm(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage) {
+    for (unsigned i = 0; i < policy->count; i++) {
+        if (arming->rung[i].fired && usage < armed_below(policy, i)) {
+            arming->rung[i].fired = false;
+            arming->rung[i].failures = 0;
+            arming->rung[i].not_before = 0;
+        }
+    }
+}
+
+static bool is_recent(int64_t then, int64_t span, int64_t now) {
+    return then != 0 && now - then < span;
+}
+
+static int64_t foresight_pause(const struct guard_rung *rung) {
+    unsigned doublings = rung->foresights > 0 ? rung->foresights - 1 : 0;
+    return FORESIGHT_PAUSE << (doublings < FORESIGHTS_MAX ? doublings : FORESIGHTS_MAX);
+}
+
+/* Fires all that usage has reached. Returns the highest that needs action, or -1. */
+static int fire_reached(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
+                        uint32_t ticket, int64_t now) {
+    int highest = -1;
+    for (unsigned i = 0; i < policy->count && usage >= policy->at[i]; i++) {
+        struct guard_rung *rung = &arming->rung[i];
+        if (rung->fired || now < rung->not_before) {
+            continue;
+        }
+        bool is_known = is_recent(rung->foreseen, FORESIGHT_HOLDS, now) && i + 1 < policy->count;
+        rung->fired = true;
+        rung->ticket = is_known ? 0 : ticket;
+        rung->foresights = 0;
+        rung->foreseen = 0;
+        if (!is_known) {
+            highest = (int)i;
+        }
+    }
+    return highest;
+}
+
+/* Notes all that usage + pending would reach. Returns the highest that needs action, or -1. */
+static int fire_predicted(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
+                          uint64_t pending, uint32_t ticket, int64_t now) {
+    int highest = -1;
+    if (pending < policy->limit / PENDING_SHARE) {
+        return -1;
+    }
+    uint64_t future = usage + pending < usage ? UINT64_MAX : usage + pending;
+    for (unsigned i = 0; i < policy->count && future >= policy->at[i]; i++) {
+        struct guard_rung *rung = &arming->rung[i];
+        if (rung->fired || now < rung->not_before || is_recent(rung->foreseen, foresight_pause(rung), now)) {
+            continue;
+        }
+        rung->foreseen = now;
+        rung->foresights++;
+        rung->ticket = ticket;
+        highest = (int)i;
+    }
+    return highest;
+}
+
+struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
+                                  uint64_t pending, uint32_t ticket, int64_t now) {
+    rearm(policy, arming, usage);
+    int reached = fire_reached(policy, arming, usage, ticket, now);
+    int predicted = fire_predicted(policy, arming, usage, pending, ticket, now);
+    int rung = predicted > reached ? predicted : reached;
+    if (rung < 0) {
+        return (struct guard_verdict){.crossed = false};
+    }
+    return (struct guard_verdict){
+        .crossed = true,
+        .is_predicted = predicted > reached,
+        .is_last = policy->kills && (unsigned)rung + 1 == policy->count,
+        .no_relief = is_recent(arming->rung[rung].relieved, RELIEF_HOLDS, now),
+        .rung = (unsigned)rung,
+    };
+}
+
+uint64_t guard_distance(const struct guard_policy *policy, const struct guard_arming *arming, uint64_t usage) {
+    uint64_t least = policy->count > 0 ? policy->limit : UINT64_MAX;
+    for (unsigned i = 0; i < policy->count; i++) {
+        /* One that has fired can cross again only after a fall and a climb by the slack; one that waits for its
+         * time is the timer's business. */
+        bool is_ahead = !arming->rung[i].fired && policy->at[i] > usage;
+        uint64_t distance = is_ahead ? policy->at[i] - usage : policy->at[i] - armed_below(policy, i);
+        if (distance < least) {
+            least = distance;
+        }
+    }
+    return least;
+}
+
+static void settle_rung(struct guard_rung *rung, enum guard_outcome outcome, int64_t retry, int64_t now) {
+    rung->ticket = 0;
+    if (outcome == GUARD_DONE) {
+        rung->failures = 0;
+        rung->relieved = 0;
+        return;
+    }
+    rung->fired = false;
+    rung->foreseen = 0;
+    if (outcome == GUARD_RELIEVED) {
+        rung->relieved = now;
+    } else if (outcome == GUARD_FAILED) {
+        rung->not_before = now + (SECOND << (rung->failures < FAILURES_MAX ? rung->failures : FAILURES_MAX));
+        rung->failures++;
+    } else {
+        rung->not_before = retry;
+    }
+}
+
+void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outcome outcome, int64_t retry, int64_t now) {
+    for (unsigned i = 0; i < GUARD_RUNGS_MAX; i++) {
+        if (arming->rung[i].ticket == ticket) {
+            settle_rung(&arming->rung[i], outcome, retry, now);
+        }
+    }
+}
+
+static void refill(struct guard_bucket *bucket, int64_t now) {
+    if (bucket->used == 0) {
+        bucket->since = now;
+    }
+    while (bucket->used > 0 && now - bucket->since >= REFILL) {
+        bucket->used--;
+        bucket->since += REFILL;
+    }
+}
+
+int64_t guard_budget_take(struct guard_budget *budget, bool is_last, int64_t now) {
+    struct guard_bucket *bucket = is_last ? &budget->last : &budget->lower;
+    refill(bucket, now);
+    if (bucket->used == (is_last ? LAST_TOKENS : LOWER_TOKENS)) {
+        return bucket->since + REFILL;
+    }
+    bucket->used++;
+    return 0;
+}
+
+void guard_budget_return(struct guard_budget *budget, bool is_last) {
+    struct guard_bucket *bucket = is_last ? &budget->last : &budget->lower;
+    if (bucket->used > 0) {
+        bucket->used--;
+    }
+}

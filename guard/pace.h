@@ -1,0 +1,26 @@
+/*
+ * How soon to look again: from how fast a usage has grown. Pure; the caller guards the state.
+ */
+#ifndef GUARD_PACE_H
+#define GUARD_PACE_H
+
+#include <stdint.h>
+
+#define GUARD_SLEEP_MIN_NS INT64_C(1000000)    /* 1 ms */
+#define GUARD_SLEEP_MAX_NS INT64_C(1000000000) /* 1 s */
+
+/* The fastest recent growth of one usage. All zero: nothing known yet. */
+struct guard_pace {
+    uint64_t usage; /* at the last look that counted */
+    int64_t when;   /* ns; 0: none yet */
+    uint64_t rate;  /* bytes a second */
+};
+
+/* Takes in a usage read at `now`. A faster growth is believed at once, a slower one by and by: the rate halves
+ * in 5 s, is a third after 10 s, and so on. */
+void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now);
+
+/* Half the time that the rate needs for `distance` bytes, between 1 ms and 1 s. */
+int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance);
+
+#endif

@@ -1,0 +1,245 @@
+#include "guard/watch.h"
+
+#include <string.h>
+
+#include "heapprof/base/log.h"
+#include "heapprof/base/writer.h"
+
+#define SECOND INT64_C(1000000000)
+
+#define FIND_EVERY (30 * SECOND)
+#define FIND_AGAIN (5 * SECOND)      /* when something is odd */
+#define READ_EVERY (SECOND * 9 / 10) /* each turn of a timer that sleeps a second */
+
+void guard_watch_init(struct guard_watch *watch, const struct hp_options *options) {
+    watch->wish = (struct guard_limit_wish){.setting = options->limit, .set = 0};
+    watch->thresholds = &options->thresholds;
+    watch->limits.ram = UINT64_MAX;
+    watch->reading.limit = UINT64_MAX;
+}
+
+static void say_sizes_left_out(struct guard_watch *watch, unsigned left_out, uint64_t limit) {
+    if (left_out == 0 || watch->has_said_sizes) {
+        return;
+    }
+    char size[32];
+    struct hp_writer w = hp_writer_over(size, sizeof size);
+    hp_writer_size(&w, limit);
+    watch->has_said_sizes = true;
+    hp_log(HP_LOG_WARN, "HEAPPROF_THRESHOLDS: %u of them above the limit of %s, ignored%s", left_out, size,
+           left_out == watch->thresholds->count ? "; using 80%,90%,95%" : "");
+}
+
+static void say_limit(const struct guard_watch *watch) {
+    char size[32];
+    struct hp_writer w = hp_writer_over(size, sizeof size);
+    hp_writer_size(&w, guard_watch_limit(watch));
+    hp_log(HP_LOG_INFO, "the limits have changed; the smallest is now %s", watch->count > 0 ? size : "none");
+}
+
+static const struct guard_watched *find_same(const struct guard_watch *watch, const struct guard_pair *pair) {
+    for (unsigned i = 0; i < watch->count; i++) {
+        if (guard_pair_is_same(&watch->at[i].pair, pair)) {
+            return &watch->at[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_as_before(const struct guard_watch *watch) {
+    bool same = watch->count == watch->limits.count;
+    for (unsigned i = 0; same && i < watch->count; i++) {
+        const struct guard_pair *pair = &watch->limits.pairs[i];
+        same = guard_pair_is_same(&watch->at[i].pair, pair) && watch->at[i].pair.limit == pair->limit;
+    }
+    return same;
+}
+
+/* Makes watch->at follow the limits. What was fired stays so for a pair with the same limit; and for an early
+ * warning with another one too: some managers move memory.high every second. */
+static void follow_limits(struct guard_watch *watch) {
+    uint64_t usage[GUARD_PAIRS_MAX] = {0};
+    for (unsigned i = 0; i < watch->limits.count; i++) {
+        struct guard_watched *next = &watch->next[i];
+        const struct guard_pair *pair = &watch->limits.pairs[i];
+        const struct guard_watched *before = find_same(watch, pair);
+        *next = (struct guard_watched){.pair = *pair};
+        if (before != NULL) {
+            usage[i] = watch->usage[before - watch->at];
+            next->pace = before->pace;
+            if (before->pair.limit == pair->limit || !guard_pair_kills(pair)) {
+                next->arming = before->arming;
+            }
+        }
+        unsigned left_out = guard_policy_make(&next->policy, watch->thresholds, pair->limit, guard_pair_kills(pair));
+        say_sizes_left_out(watch, left_out, pair->limit);
+    }
+    bool is_first = watch->read_at == 0;
+    watch->count = watch->limits.count;
+    memcpy(watch->at, watch->next, watch->count * sizeof watch->at[0]);
+    memcpy(watch->usage, usage, watch->count * sizeof usage[0]);
+    if (!is_first) {
+        say_limit(watch);
+    }
+}
+
+static void note_failure(struct guard_watch *watch) {
+    watch->is_odd = true;
+    if (!watch->has_said_unreadable) {
+        watch->has_said_unreadable = true;
+        hp_log(HP_LOG_WARN, "memory usage or limit could not be read; heapprof goes on trying");
+    }
+}
+
+void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now) {
+    int64_t age = now - watch->found_at;
+    bool finds = watch->found_at == 0 || (may_find && (age >= FIND_EVERY || (watch->is_odd && age >= FIND_AGAIN)));
+    if (!finds && watch->read_at != 0 && now - watch->read_at < READ_EVERY) {
+        return;
+    }
+    bool all = true;
+    if (finds) {
+        watch->is_odd = false;
+        watch->found_at = now;
+        all = guard_limits_find(&watch->limits, &watch->scratch);
+    }
+    all = guard_limits_read(&watch->limits, &watch->wish, &watch->scratch) && all;
+    if (!all) {
+        note_failure(watch);
+    }
+    if (!is_as_before(watch)) {
+        follow_limits(watch);
+    }
+    watch->read_at = now;
+}
+
+static uint64_t headroom(const struct guard_watch *watch, unsigned i) {
+    uint64_t limit = watch->at[i].pair.limit;
+    return limit > watch->usage[i] ? limit - watch->usage[i] : 0;
+}
+
+/* Whether pair `a` is nearer to its end than pair `b`; of equals, the one that kills. */
+static bool is_nearer(const struct guard_watch *watch, unsigned a, unsigned b) {
+    uint64_t of_a = headroom(watch, a);
+    uint64_t of_b = headroom(watch, b);
+    return of_a < of_b || (of_a == of_b && watch->at[a].policy.kills && !watch->at[b].policy.kills);
+}
+
+static void fill_reading(const struct guard_watch *watch, unsigned pair, struct guard_reading *reading) {
+    reading->usage = watch->usage[pair];
+    reading->limit = watch->at[pair].pair.limit;
+    guard_pair_name(&watch->limits, &watch->at[pair].pair, reading->source, sizeof reading->source);
+}
+
+static void read_usages(struct guard_watch *watch, bool exactly) {
+    uint64_t floors[GUARD_PAIRS_MAX];
+    for (unsigned i = 0; i < watch->count; i++) {
+        floors[i] = exactly ? 0 : guard_policy_floor(&watch->at[i].policy);
+    }
+    if (!guard_limits_usage(&watch->limits, floors, &watch->scratch, watch->usage)) {
+        note_failure(watch);
+    }
+    unsigned nearest = 0;
+    for (unsigned i = 0; i < watch->count; i++) {
+        nearest = is_nearer(watch, i, nearest) ? i : nearest;
+        watch->is_odd = watch->is_odd || (watch->usage[i] > watch->at[i].pair.limit && watch->at[i].policy.kills);
+    }
+    watch->reading = (struct guard_reading){.limit = UINT64_MAX};
+    if (watch->count > 0) {
+        fill_reading(watch, nearest, &watch->reading);
+        watch->is_exact = exactly || watch->reading.usage >= floors[nearest];
+    }
+}
+
+void guard_watch_read(struct guard_watch *watch) {
+    read_usages(watch, true);
+}
+
+static void fill_find(const struct guard_watch *watch, unsigned pair, struct guard_verdict verdict,
+                      struct guard_find *find) {
+    const struct guard_watched *watched = &watch->at[pair];
+    fill_reading(watch, pair, &find->crossing.reading);
+    find->crossing.threshold = watched->policy.at[verdict.rung];
+    find->crossing.percent = guard_policy_percent(&watched->policy, verdict.rung);
+    find->crossing.is_last = verdict.is_last;
+    find->crossing.is_predicted = verdict.is_predicted;
+    find->pair = watched->pair;
+    find->no_relief = verdict.no_relief;
+}
+
+bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t ticket, int64_t now,
+                      struct guard_find *find) {
+    struct guard_verdict best = {.crossed = false};
+    unsigned best_pair = 0;
+    read_usages(watch, false);
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct guard_watched *watched = &watch->at[i];
+        uint64_t usage = watch->usage[i];
+        guard_pace_note(&watched->pace, usage, now);
+        struct guard_verdict verdict = guard_decide(&watched->policy, &watched->arming, usage, pending, ticket, now);
+        bool is_better = !best.crossed || (verdict.is_last && !best.is_last) ||
+                         (verdict.is_last == best.is_last && is_nearer(watch, i, best_pair));
+        if (verdict.crossed && is_better) {
+            best = verdict;
+            best_pair = i;
+        }
+    }
+    if (best.crossed) {
+        fill_find(watch, best_pair, best, find);
+    }
+    return best.crossed;
+}
+
+bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find, uint64_t pending) {
+    const struct guard_watched *watched = find_same(watch, &find->pair);
+    if (watched == NULL) {
+        return false;
+    }
+    read_usages(watch, false);
+    uint64_t usage = watch->usage[watched - watch->at];
+    find->crossing.reading.usage = usage;
+    return usage < find->crossing.threshold && pending < find->crossing.threshold - usage;
+}
+
+void guard_watch_settle(struct guard_watch *watch, uint32_t ticket, enum guard_outcome outcome, int64_t retry,
+                        int64_t now) {
+    for (unsigned i = 0; i < watch->count; i++) {
+        guard_settle(&watch->at[i].arming, ticket, outcome, retry, now);
+    }
+}
+
+void guard_watch_reset(struct guard_watch *watch) {
+    for (unsigned i = 0; i < watch->count; i++) {
+        watch->at[i].arming = (struct guard_arming){0};
+        watch->at[i].pace = (struct guard_pace){0};
+    }
+    watch->found_at = 0;
+    watch->read_at = 0;
+}
+
+uint64_t guard_watch_distance(const struct guard_watch *watch) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < watch->count; i++) {
+        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->usage[i]);
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+int64_t guard_watch_sleep(const struct guard_watch *watch) {
+    int64_t least = watch->count > 0 ? GUARD_SLEEP_MAX_NS : -1;
+    for (unsigned i = 0; i < watch->count; i++) {
+        const struct guard_watched *watched = &watch->at[i];
+        int64_t sleep = guard_pace_sleep(&watched->pace, guard_distance(&watched->policy, &watched->arming, watch->usage[i]));
+        least = sleep < least ? sleep : least;
+    }
+    return least;
+}
+
+uint64_t guard_watch_limit(const struct guard_watch *watch) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < watch->count; i++) {
+        least = watch->at[i].pair.limit < least ? watch->at[i].pair.limit : least;
+    }
+    return least;
+}

@@ -1,0 +1,19 @@
+/*
+ * Lines for people on standard error: by write(2), one call a line, capped for each process, so that a
+ * fault that repeats cannot flood a service's log.
+ */
+#ifndef HP_BASE_LOG_H
+#define HP_BASE_LOG_H
+
+enum hp_log_level { HP_LOG_ERROR, HP_LOG_WARN, HP_LOG_INFO };
+
+/* Lines above `level` are not written. Default: warn. */
+void hp_log_set_level(enum hp_log_level level);
+
+/* Writes "heapprof: " and the text (hp_writer_format's part of printf) as one line. Keeps errno; any
+ * thread; never blocks but in write(2). After HP_LOG_LINES lines it falls silent, saying so. */
+void hp_log(enum hp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+enum { HP_LOG_LINES = 100 };
+
+#endif

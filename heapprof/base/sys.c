@@ -1,0 +1,106 @@
+#include "heapprof/base/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#endif
+
+int hp_sys_open(const char *path, int flags, unsigned mode) {
+    long fd;
+    do {
+        fd = syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return (int)fd;
+}
+
+ssize_t hp_sys_read(int fd, void *buf, size_t bytes) {
+    long n;
+    do {
+        n = syscall(SYS_read, fd, buf, bytes);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+ssize_t hp_sys_write(int fd, const void *buf, size_t bytes) {
+    long n;
+    do {
+        n = syscall(SYS_write, fd, buf, bytes);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+int hp_sys_close(int fd) {
+    return (int)syscall(SYS_close, fd); /* on Linux the descriptor is gone even after EINTR */
+}
+
+int hp_sys_fsync(int fd) {
+    long rc;
+    do {
+        rc = syscall(SYS_fsync, fd);
+    } while (rc < 0 && errno == EINTR);
+    return (int)rc;
+}
+
+int hp_sys_mkdir(const char *path, unsigned mode) {
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int hp_sys_unlink(const char *path) {
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int hp_sys_rename(const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int hp_sys_rename_new(const char *from, const char *to) {
+    long rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    if (rc == 0 || (errno != EINVAL && errno != ENOSYS)) {
+        return (int)rc;
+    }
+    /* A file system without the flag (NFS, some FUSE): link() does not replace either. */
+    rc = syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (rc == 0) {
+        (void)hp_sys_unlink(from);
+        return 0;
+    }
+    if (errno == EEXIST) {
+        return -1;
+    }
+    /* Nor with hard links (FAT, some FUSE): the name is unique by its design, so a plain rename it is. */
+    return hp_sys_rename(from, to);
+}
+
+ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes) {
+    return syscall(SYS_getdents64, fd, buf, bytes);
+}
+
+int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns) {
+    struct stat st;
+    if (fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+        return -1;
+    }
+    *bytes = (uint64_t)st.st_size;
+    *written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return 0;
+}
+
+void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
+    struct timespec ts = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns < 0 ? NULL : &ts, NULL, 0);
+}
+
+void hp_sys_futex_wake(const void *word, int how_many) {
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, how_many, NULL, NULL, 0);
+}
+
+int hp_sys_gettid(void) {
+    return (int)syscall(SYS_gettid);
+}

@@ -1,0 +1,41 @@
+/*
+ * System calls, made directly.
+ *
+ * malloc is not a cancellation point, but libc's open, read, write, fsync and close are: a thread that is
+ * cancelled while our code reads a cgroup file on its behalf would be unwound out of malloc. syscall(2) is
+ * none. It also passes by whatever another preloaded library put in the place of write() or open().
+ *
+ * All return what the kernel's call returns, -1 with errno set on failure, and may be called from any
+ * thread and from signal handlers. They restart on EINTR where that is right.
+ */
+#ifndef HP_BASE_SYS_H
+#define HP_BASE_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* `flags` as for open(2); O_CLOEXEC is always added. */
+int hp_sys_open(const char *path, int flags, unsigned mode);
+ssize_t hp_sys_read(int fd, void *buf, size_t bytes);
+ssize_t hp_sys_write(int fd, const void *buf, size_t bytes);
+int hp_sys_close(int fd);
+int hp_sys_fsync(int fd);
+int hp_sys_mkdir(const char *path, unsigned mode);
+int hp_sys_unlink(const char *path);
+/* Renames, replacing a file of the new name. */
+int hp_sys_rename(const char *from, const char *to);
+/* Renames; fails with EEXIST rather than replace a file, where the file system can tell. */
+int hp_sys_rename_new(const char *from, const char *to);
+/* Directory records as getdents64(2) gives them. */
+ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes);
+/* Bytes of the regular file and when it was last written (ns since the Unix epoch). -1 when it is none;
+ * follows no symlink. */
+int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns);
+/* Sleeps while *word is `expected`, at most `timeout_ns` (< 0: for ever). Returns at a wake, a change, a
+ * signal or the time's end; the caller looks again. */
+void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);
+void hp_sys_futex_wake(const void *word, int how_many);
+int hp_sys_gettid(void);
+
+#endif

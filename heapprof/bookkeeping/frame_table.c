@@ -1,0 +1,80 @@
+#include "heapprof/bookkeeping/frame_table.h"
+
+#include <stdatomic.h>
+
+#include "heapprof/base/arena.h"
+#include "heapprof/base/lock.h"
+#include "heapprof/base/rng.h"
+
+enum { BUCKETS = 1 << 15 };
+
+static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_FRAMES); /* one writer at a time; readers need none */
+static uint32_t (*module_of)(uintptr_t pc);
+static struct hp_frame *frames;
+static uint32_t frames_max;
+static _Atomic uint32_t *buckets;
+static _Atomic uint32_t count;
+
+bool hp_frame_table_init(size_t cap_bytes, uint32_t (*find_module)(uintptr_t pc)) {
+    module_of = find_module;
+    frames_max = (uint32_t)(cap_bytes / sizeof *frames);
+    frames = hp_pages_map(cap_bytes);
+    buckets = hp_pages_map(BUCKETS * sizeof *buckets);
+    return frames != NULL && buckets != NULL;
+}
+
+uint32_t hp_frame_table_count(void) {
+    return atomic_load_explicit(&count, memory_order_acquire);
+}
+
+const struct hp_frame *hp_frame_table_get(uint32_t number) {
+    return &frames[number - 1];
+}
+
+static uint32_t find(_Atomic uint32_t *bucket, uintptr_t pc) {
+    uint32_t number = atomic_load_explicit(bucket, memory_order_acquire);
+    while (number != 0 && frames[number - 1].pc != pc) {
+        number = frames[number - 1].next;
+    }
+    return number;
+}
+
+static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) {
+    uint32_t index = hp_frame_table_count();
+    if (index == frames_max) {
+        return 0;
+    }
+    frames[index] = (struct hp_frame){
+        .pc = pc, .module = module, .next = atomic_load_explicit(bucket, memory_order_relaxed)};
+    atomic_store_explicit(bucket, index + 1, memory_order_release);
+    atomic_store_explicit(&count, index + 1, memory_order_release);
+    return index + 1;
+}
+
+uint32_t hp_frame_table_add(uintptr_t pc) {
+    _Atomic uint32_t *bucket = &buckets[hp_rng_mix(pc) % BUCKETS];
+    uint32_t number = find(bucket, pc);
+    if (number != 0) {
+        return number;
+    }
+    uint32_t module = module_of(pc);
+    hp_lock_take(&lock);
+    number = find(bucket, pc);
+    if (number == 0) {
+        number = append(bucket, pc, module);
+    }
+    hp_lock_release(&lock);
+    return number;
+}
+
+void hp_frame_table_fork_prepare(void) {
+    hp_lock_take_unranked(&lock);
+}
+
+void hp_frame_table_fork_parent(void) {
+    hp_lock_release_unranked(&lock);
+}
+
+void hp_frame_table_fork_child(void) {
+    hp_lock_reset(&lock);
+}

@@ -1,0 +1,220 @@
+#include "heapprof/bookkeeping/stack_table.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "heapprof/base/arena.h"
+#include "heapprof/base/lock.h"
+#include "heapprof/base/rng.h"
+#include "heapprof/bookkeeping/frame_table.h"
+
+/*
+ * Records stand one behind the other in one region, so a reader walks them without an index, and a 4-byte
+ * reference (the record's place / UNIT) reaches 64 GiB. They are appended under `append_lock`; the top moves
+ * when the record is whole.
+ */
+enum { SHARDS = 64, BUCKETS = 1 << 16, UNIT = 16, READER_PATIENCE_NS = 5000000 };
+
+struct record {
+    uint64_t hash;
+    uint32_t next; /* in the bucket; guarded by the shard, as the counts */
+    uint32_t depth;
+    struct hp_stack_counts counts;
+    uint32_t truncated;
+    uint32_t frames[];
+};
+
+struct shard {
+    struct hp_lock lock; /* guards the buckets with number % SHARDS == this, and their records' counts */
+} __attribute__((aligned(64)));
+
+static struct shard shards[SHARDS];
+static struct hp_lock append_lock = HP_LOCK_INIT(HP_RANK_ARENA);
+static char *region;
+static size_t region_bytes;
+static _Atomic size_t region_top;
+static uint32_t *buckets;
+
+static struct record *record_at(uint32_t reference) {
+    return (struct record *)(void *)(region + (size_t)reference * UNIT);
+}
+
+static size_t record_bytes(uint32_t depth) {
+    size_t bytes = sizeof(struct record) + depth * sizeof(uint32_t);
+    return (bytes + UNIT - 1) & ~(size_t)(UNIT - 1);
+}
+
+static struct shard *shard_of(uint64_t hash) {
+    return &shards[hash % BUCKETS % SHARDS];
+}
+
+/* A whole record at the region's top; 0 when there is no room. */
+static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bool truncated) {
+    uint32_t reference = 0;
+    hp_lock_take(&append_lock);
+    size_t top = atomic_load_explicit(&region_top, memory_order_relaxed);
+    if (top + record_bytes(depth) <= region_bytes) {
+        reference = (uint32_t)(top / UNIT);
+        struct record *r = record_at(reference);
+        *r = (struct record){.hash = hash, .depth = depth, .truncated = truncated};
+        memcpy(r->frames, frames, depth * sizeof *frames);
+        atomic_store_explicit(&region_top, top + record_bytes(depth), memory_order_release);
+    }
+    hp_lock_release(&append_lock);
+    return reference;
+}
+
+bool hp_stack_table_init(size_t cap_bytes) {
+    region = hp_pages_map(cap_bytes);
+    buckets = hp_pages_map(BUCKETS * sizeof *buckets);
+    if (region == NULL || buckets == NULL) {
+        return false;
+    }
+    region_bytes = cap_bytes;
+    region_top = UNIT; /* reference 0 means none */
+    for (unsigned i = 0; i < SHARDS; i++) {
+        shards[i].lock = (struct hp_lock)HP_LOCK_INIT(HP_RANK_STACKS);
+    }
+    return append(0, NULL, 0, false) == HP_STACK_LOST;
+}
+
+static uint64_t hash_of(const struct hp_stack_trace *trace) {
+    uint64_t h = trace->truncated;
+    for (uint32_t i = 0; i < trace->depth; i++) {
+        h = (h ^ trace->pcs[i]) * UINT64_C(0x9fb21c651e98df25);
+        h ^= h >> 32;
+    }
+    return hp_rng_mix(h);
+}
+
+static bool same(const struct record *r, uint64_t hash, const struct hp_stack_trace *trace) {
+    if (r->hash != hash || r->depth != trace->depth || r->truncated != trace->truncated) {
+        return false;
+    }
+    for (uint32_t i = 0; i < trace->depth; i++) {
+        if (hp_frame_table_get(r->frames[i])->pc != trace->pcs[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The shard is held. */
+static uint32_t find(uint64_t hash, const struct hp_stack_trace *trace) {
+    uint32_t reference = buckets[hash % BUCKETS];
+    while (reference != 0 && !same(record_at(reference), hash, trace)) {
+        reference = record_at(reference)->next;
+    }
+    return reference;
+}
+
+/* Frames are numbered before the shard is taken again: finding a new frame's module reads its ELF headers. */
+static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
+    uint32_t frames[HP_STACK_DEPTH_MAX];
+    for (uint32_t i = 0; i < trace->depth; i++) {
+        frames[i] = hp_frame_table_add(trace->pcs[i]);
+        if (frames[i] == 0) {
+            return HP_STACK_LOST;
+        }
+    }
+    struct shard *s = shard_of(hash);
+    hp_lock_take(&s->lock);
+    uint32_t reference = find(hash, trace);
+    if (reference == 0) {
+        reference = append(hash, frames, trace->depth, trace->truncated);
+        if (reference != 0) {
+            record_at(reference)->next = buckets[hash % BUCKETS];
+            buckets[hash % BUCKETS] = reference;
+        }
+    }
+    hp_lock_release(&s->lock);
+    return reference != 0 ? reference : HP_STACK_LOST;
+}
+
+uint32_t hp_stack_table_find(const struct hp_stack_trace *trace) {
+    uint64_t hash = hash_of(trace);
+    struct shard *s = shard_of(hash);
+    hp_lock_take(&s->lock);
+    uint32_t reference = find(hash, trace);
+    hp_lock_release(&s->lock);
+    return reference != 0 ? reference : insert(hash, trace);
+}
+
+void hp_stack_table_add(uint32_t stack, uint64_t objects, uint64_t bytes) {
+    struct record *r = record_at(stack);
+    struct shard *s = shard_of(r->hash);
+    hp_lock_take(&s->lock);
+    r->counts.alloc_objects += objects;
+    r->counts.alloc_bytes += bytes;
+    r->counts.inuse_objects += objects;
+    r->counts.inuse_bytes += bytes;
+    hp_lock_release(&s->lock);
+}
+
+void hp_stack_table_subtract(uint32_t stack, uint64_t objects, uint64_t bytes) {
+    struct record *r = record_at(stack);
+    struct shard *s = shard_of(r->hash);
+    hp_lock_take(&s->lock);
+    r->counts.inuse_objects -= objects;
+    r->counts.inuse_bytes -= bytes;
+    hp_lock_release(&s->lock);
+}
+
+void hp_stack_table_resize(uint32_t stack, uint64_t bytes_before, uint64_t bytes_after) {
+    struct record *r = record_at(stack);
+    struct shard *s = shard_of(r->hash);
+    hp_lock_take(&s->lock);
+    r->counts.inuse_bytes += bytes_after - bytes_before;
+    if (bytes_after > bytes_before) {
+        r->counts.alloc_bytes += bytes_after - bytes_before;
+    }
+    hp_lock_release(&s->lock);
+}
+
+size_t hp_stack_table_end(void) {
+    return atomic_load_explicit(&region_top, memory_order_acquire);
+}
+
+bool hp_stack_table_next(size_t *cursor, size_t end, struct hp_stack_view *view) {
+    size_t at = *cursor == 0 ? UNIT : *cursor;
+    if (at >= end) {
+        return false;
+    }
+    uint32_t reference = (uint32_t)(at / UNIT);
+    struct record *r = record_at(reference);
+    *view = (struct hp_stack_view){.frames = r->frames,
+                                   .depth = r->depth,
+                                   .truncated = r->truncated != 0,
+                                   .lost = reference == HP_STACK_LOST};
+    struct shard *s = shard_of(r->hash);
+    /* A thread that holds the shard may be stuck in the kernel while memory is out; a dump does not wait for
+     * it, and then reads counts that may not belong together to the last object. */
+    bool held = hp_lock_take_within(&s->lock, READER_PATIENCE_NS);
+    view->counts = r->counts;
+    if (held) {
+        hp_lock_release(&s->lock);
+    }
+    *cursor = at + record_bytes(r->depth);
+    return true;
+}
+
+void hp_stack_table_fork_prepare(void) {
+    for (unsigned i = 0; i < SHARDS; i++) {
+        hp_lock_take_unranked(&shards[i].lock);
+    }
+    hp_lock_take_unranked(&append_lock);
+}
+
+void hp_stack_table_fork_parent(void) {
+    hp_lock_release_unranked(&append_lock);
+    for (unsigned i = 0; i < SHARDS; i++) {
+        hp_lock_release_unranked(&shards[i].lock);
+    }
+}
+
+void hp_stack_table_fork_child(void) {
+    hp_lock_reset(&append_lock);
+    for (unsigned i = 0; i < SHARDS; i++) {
+        hp_lock_reset(&shards[i].lock);
+    }
+}

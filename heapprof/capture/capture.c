@@ -1,0 +1,208 @@
+#include "heapprof/capture/capture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "heapprof/base/arena.h"
+#include "heapprof/base/clock.h"
+#include "heapprof/base/lock.h"
+#include "heapprof/base/log.h"
+#include "heapprof/base/writer.h"
+#include "heapprof/bookkeeping/snapshot.h"
+#include "heapprof/capture/dump_name.h"
+#include "heapprof/capture/rotation.h"
+#include "heapprof/capture/sink.h"
+#include "heapprof/pprof/gzip_stream.h"
+#include "heapprof/pprof/profile_writer.h"
+
+enum { COMMENTS_MAX = 20, COMMENT_BYTES = 320, NAME_TRIES = 100 };
+
+/* How long a dump waits for another one to end. */
+#define PATIENCE_NS (INT64_C(10) * 1000000000)
+#define FORK_PATIENCE_NS (INT64_C(1) * 1000000000)
+
+static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_CAPTURE); /* guards all below */
+static struct hp_capture_config config;
+static struct hp_dump_identity identity;
+static unsigned next_seq = 1;
+static int last_error; /* the cause that was logged last */
+static struct memory {
+    struct hp_sink sink;
+    struct hp_snapshot snapshot;
+    char name[HP_DUMP_NAME_MAX + 1];
+    char comments[COMMENTS_MAX][COMMENT_BYTES];
+    const char *comment_pointers[COMMENTS_MAX];
+    uint32_t comment_count;
+} *memory;
+static struct hp_gzip *gzip;
+static bool held_for_fork;
+
+void hp_capture_init(const struct hp_capture_config *new_config) {
+    config = *new_config;
+    hp_dump_identity_init(&identity, config.service);
+}
+
+static bool prepare_locked(void) {
+    if (memory == NULL) {
+        gzip = hp_gzip_prepare();
+        struct memory *mapped = hp_pages_map_present(sizeof *mapped);
+        if (gzip != NULL && mapped != NULL && hp_rotation_prepare()) {
+            memory = mapped;
+        }
+    }
+    return memory != NULL;
+}
+
+bool hp_capture_prepare(void) {
+    hp_lock_take(&lock);
+    bool ready = prepare_locked();
+    hp_lock_release(&lock);
+    return ready;
+}
+
+static void comment(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void comment(const char *format, ...) {
+    if (memory->comment_count == COMMENTS_MAX) {
+        return;
+    }
+    char *text = memory->comments[memory->comment_count];
+    struct hp_writer w = hp_writer_over(text, COMMENT_BYTES);
+    va_list args;
+    va_start(args, format);
+    hp_writer_vformat(&w, format, args);
+    va_end(args);
+    hp_writer_make_utf8(text);
+    memory->comment_pointers[memory->comment_count++] = text;
+}
+
+/* "key: value", for people and for `heapprof top` and `heapprof check`. Sizes in bytes. */
+static void write_comments(const struct hp_capture_facts *facts) {
+    memory->comment_count = 0;
+    comment("heapprof: %s", HP_VERSION);
+    comment("service: %s", identity.service);
+    comment("host: %s", identity.host);
+    comment("pid: %d", identity.pid);
+    comment("process start: %s", identity.start);
+    comment("reason: %s", facts->reason);
+    if (facts->limit != UINT64_MAX) {
+        comment("usage: %lu", facts->usage);
+        comment("limit: %lu", facts->limit);
+        comment("limit source: %s", facts->source);
+    }
+    if (facts->threshold != 0) {
+        comment("threshold: %lu", facts->threshold);
+    }
+    if (facts->allocator_resident != 0) {
+        comment("jemalloc allocated: %lu", facts->allocator_allocated);
+        comment("jemalloc resident: %lu", facts->allocator_resident);
+    }
+    comment("samples lost: %lu", facts->samples_lost);
+    comment("bytes lost: %lu", facts->bytes_lost);
+    comment("stacks truncated: %lu", facts->stacks_truncated);
+    comment("heapprof mapped: %lu", hp_pages_total());
+}
+
+/* The open sink gets a whole profile, or is left with its error. */
+static void write_profile(const struct hp_capture_facts *facts) {
+    write_comments(facts);
+    struct hp_profile_facts profile = {.time_ns = hp_clock_wall_ns(),
+                                       .period = config.period,
+                                       .comments = memory->comment_pointers,
+                                       .comment_count = memory->comment_count};
+    hp_snapshot_take(&memory->snapshot);
+    hp_gzip_begin(gzip, hp_sink_write, &memory->sink);
+    hp_profile_write(gzip, &memory->snapshot, &profile);
+    if (hp_gzip_end(gzip) != 0 && memory->sink.error == 0) {
+        memory->sink.error = EIO;
+    }
+}
+
+/* Writes and commits what is open in the sink. 0, or an errno value with nothing left behind. */
+static int write_and_commit(const struct hp_capture_facts *facts) {
+    write_profile(facts);
+    if (memory->sink.error != 0) {
+        hp_sink_abort(&memory->sink);
+        return memory->sink.error;
+    }
+    return hp_sink_commit(&memory->sink) == 0 ? 0 : memory->sink.error;
+}
+
+static int dump_to_folder(const struct hp_capture_facts *facts) {
+    int error = EEXIST;
+    for (int i = 0; i < NAME_TRIES && error == EEXIST; i++) {
+        hp_dump_name_write(memory->name, &identity, next_seq++, facts->reason);
+        bool opened = hp_sink_open_file(&memory->sink, config.folder, memory->name) == 0;
+        error = opened ? write_and_commit(facts) : memory->sink.error;
+    }
+    return error;
+}
+
+static void tell(int error, int64_t took_ns) {
+    if (error == 0) {
+        last_error = 0;
+        hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes,
+               (uint64_t)took_ns / 1000000);
+    } else if (error != last_error) {
+        last_error = error;
+        const char *why = strerrordesc_np(error);
+        hp_log(HP_LOG_ERROR, "no dump could be written to %s: %s", config.folder, why != NULL ? why : "?");
+    }
+}
+
+bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
+    if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
+        return false;
+    }
+    int64_t start = hp_clock_ns();
+    int error = prepare_locked() ? dump_to_folder(facts) : ENOMEM;
+    tell(error, hp_clock_ns() - start);
+    if (error == 0) {
+        hp_rotation_apply(config.folder, identity.service, config.keep, config.budget);
+    }
+    hp_lock_release(&lock);
+    return error == 0;
+}
+
+int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
+    if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
+        return EBUSY;
+    }
+    int error = ENOMEM;
+    if (prepare_locked()) {
+        bool opened = hp_sink_open_path(&memory->sink, path) == 0;
+        error = opened ? write_and_commit(facts) : memory->sink.error;
+    }
+    hp_lock_release(&lock);
+    return error;
+}
+
+int hp_capture_to_fd(const struct hp_capture_facts *facts, int fd) {
+    if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
+        return EBUSY;
+    }
+    int error = ENOMEM;
+    if (prepare_locked()) {
+        hp_sink_open_fd(&memory->sink, fd);
+        error = write_and_commit(facts);
+    }
+    hp_lock_release(&lock);
+    return error;
+}
+
+/* Waits for a dump to end, but not for a disk that hangs: the child takes a lock of its own anyway, and
+ * whatever is half done in its copy of the memory is begun anew by its first dump. */
+void hp_capture_fork_prepare(void) {
+    held_for_fork = hp_lock_take_within(&lock, FORK_PATIENCE_NS);
+}
+
+void hp_capture_fork_parent(void) {
+    if (held_for_fork) {
+        hp_lock_release(&lock);
+    }
+}
+
+void hp_capture_fork_child(void) {
+    hp_lock_reset(&lock);
+    next_seq = 1;
+    hp_dump_identity_init(&identity, config.service);
+}

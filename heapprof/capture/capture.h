@@ -1,0 +1,54 @@
+/*
+ * Making a dump: the one way for the guard, a signal, a request and the API.
+ *
+ * Takes a snapshot, writes it as gzipped pprof into a sink, makes it durable, rotates. One at a time: a second
+ * caller waits for the first a bounded time. No allocation: all memory is mapped and touched by
+ * hp_capture_prepare(). The caller is muted and holds no lock of rank capture or above.
+ */
+#ifndef HP_CAPTURE_CAPTURE_H
+#define HP_CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Numbers for the profile's comments, which only the callers know. */
+struct hp_capture_facts {
+    const char *reason;  /* limit95, request, signal … */
+    uint64_t usage;      /* bytes; with limit and source: the guard's reading */
+    uint64_t limit;      /* UINT64_MAX: none */
+    const char *source;
+    uint64_t threshold;  /* bytes; 0: none */
+    uint64_t allocator_allocated; /* jemalloc's stats.allocated and stats.resident; 0: not known */
+    uint64_t allocator_resident;
+    uint64_t samples_lost;
+    uint64_t bytes_lost;
+    uint64_t stacks_truncated;
+};
+
+/* Where dumps go and how they are named; the texts must live on. Called once by init.c. */
+struct hp_capture_config {
+    const char *folder; /* absolute */
+    const char *service;
+    uint32_t keep;
+    uint64_t budget;
+    uint64_t period;
+};
+void hp_capture_init(const struct hp_capture_config *config);
+
+/* Maps what a dump needs; cheap when done before. False when there is no memory. Any thread. */
+bool hp_capture_prepare(void);
+
+/* A dump into the dump folder, named by the house's rule, and rotation. True when a whole file is durable;
+ * the path is logged at info. Failure is one line on standard error, once for each cause. */
+bool hp_capture_to_folder(const struct hp_capture_facts *facts);
+
+/* A dump to `path` (replaced) or to the open `fd`. 0, or an errno value. */
+int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path);
+int hp_capture_to_fd(const struct hp_capture_facts *facts, int fd);
+
+void hp_capture_fork_prepare(void);
+void hp_capture_fork_parent(void);
+/* The child gets an identity and numbers of its own. */
+void hp_capture_fork_child(void);
+
+#endif

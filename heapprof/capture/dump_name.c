@@ -1,0 +1,94 @@
+#include "heapprof/capture/dump_name.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "heapprof/base/clock.h"
+#include "heapprof/base/writer.h"
+
+static const char prefix[] = "heapprof.";
+static const char suffix[] = ".pb.gz";
+
+/* Letters, digits, '-' and '_' stay; anything else becomes '_'. */
+static void clean(char *part, size_t cap, const char *text) {
+    size_t n = 0;
+    for (; text[n] != '\0' && n + 1 < cap; n++) {
+        char c = text[n];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        part[n] = c;
+        if (!plain) {
+            part[n] = '_';
+        }
+    }
+    part[n] = '\0';
+    if (n == 0) {
+        clean(part, cap, "unnamed");
+    }
+}
+
+/* The civil date of a day since the epoch: years begin in March, so that the leap day is a year's last, and
+ * eras have 400 years (H. Hinnant, "chrono-compatible low-level date algorithms"). gmtime() takes a lock. */
+static void write_date(struct hp_writer *w, uint64_t days_since_epoch) {
+    uint64_t days = days_since_epoch + 719468; /* since 0000-03-01 */
+    uint64_t era = days / 146097;
+    uint64_t day_of_era = days % 146097;
+    uint64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    uint64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    uint64_t march_month = (5 * day_of_year + 2) / 153;
+    uint64_t day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    uint64_t month = march_month < 10 ? march_month + 3 : march_month - 9;
+    uint64_t year = year_of_era + era * 400 + (month <= 2);
+    hp_writer_format(w, "%04lu%02lu%02lu", year, month, day);
+}
+
+static void write_time(char *text, size_t cap, int64_t wall_ns) {
+    uint64_t ms = (uint64_t)wall_ns / 1000000;
+    uint64_t s = ms / 1000;
+    struct hp_writer w = hp_writer_over(text, cap);
+    write_date(&w, s / 86400);
+    hp_writer_format(&w, "T%02lu%02lu%02lu%03lu", s / 3600 % 24, s / 60 % 60, s % 60, ms % 1000);
+}
+
+void hp_dump_identity_init(struct hp_dump_identity *identity, const char *service) {
+    struct utsname names;
+    clean(identity->service, sizeof identity->service, service);
+    clean(identity->host, sizeof identity->host, uname(&names) == 0 ? names.nodename : "");
+    write_time(identity->start, sizeof identity->start, hp_clock_wall_ns());
+    identity->pid = getpid();
+}
+
+void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason) {
+    struct hp_writer w = hp_writer_over(name, HP_DUMP_NAME_MAX + 1);
+    hp_writer_format(&w, "%s%s.%s.%d.%s.%u.%s%s", prefix, identity->service, identity->host, identity->pid,
+                     identity->start, seq, reason, suffix);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text);
+    size_t tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static bool belongs(const char *name, const char *service) {
+    size_t length = strlen(service);
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 &&
+           strncmp(name + sizeof prefix - 1, service, length) == 0 && name[sizeof prefix - 1 + length] == '.';
+}
+
+/* The dots of a whole name: six between its seven parts, one inside ".pb.gz". */
+static bool has_all_parts(const char *name) {
+    unsigned dots = 0;
+    for (const char *p = name; *p != '\0'; p++) {
+        dots += *p == '.';
+    }
+    return dots == 8;
+}
+
+bool hp_dump_name_is_dump(const char *name, const char *service) {
+    return belongs(name, service) && ends_with(name, suffix) && has_all_parts(name);
+}
+
+bool hp_dump_name_is_temporary(const char *name, const char *service) {
+    return name[0] == '.' && belongs(name + 1, service) && ends_with(name, ".pb.gz.tmp");
+}

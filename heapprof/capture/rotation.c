@@ -1,0 +1,146 @@
+#include "heapprof/capture/rotation.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "heapprof/base/arena.h"
+#include "heapprof/base/clock.h"
+#include "heapprof/base/sys.h"
+#include "heapprof/base/writer.h"
+#include "heapprof/capture/dump_name.h"
+
+#define STALE_NS (INT64_C(600) * 1000000000)
+
+/* A record of getdents64(2). */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short bytes;
+    unsigned char type;
+    char name[];
+};
+
+static struct memory {
+    struct hp_rotation_file files[HP_ROTATION_FILES_MAX];
+    char path[4096];
+    char entries[16 << 10] __attribute__((aligned(8)));
+} *memory;
+
+bool hp_rotation_prepare(void) {
+    if (memory == NULL) {
+        memory = hp_pages_map(sizeof *memory); /* pages are touched by the files that there are */
+    }
+    return memory != NULL;
+}
+
+static bool newer(const struct hp_rotation_file *a, const struct hp_rotation_file *b) {
+    return a->written_ns != b->written_ns ? a->written_ns > b->written_ns : strcmp(a->name, b->name) > 0;
+}
+
+static uint32_t index_of_newest(const struct hp_rotation_file *files, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        best = newer(&files[i], &files[best]) ? i : best;
+    }
+    return best;
+}
+
+static uint32_t index_of_largest(const struct hp_rotation_file *files, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        best = files[i].bytes > files[best].bytes ? i : best;
+    }
+    return best;
+}
+
+/* The oldest of those that stay so far, the two protected ones left out; `count` when there is none. */
+static uint32_t index_of_oldest(const struct hp_rotation_file *files, uint32_t count, uint32_t newest,
+                                uint32_t largest) {
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; i++) {
+        bool open = files[i].goes == 0 && i != newest && i != largest;
+        if (open && (best == count || newer(&files[best], &files[i]))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t keep, uint64_t budget) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        files[i].goes = 0;
+        bytes += files[i].bytes;
+    }
+    uint32_t newest = index_of_newest(files, count);
+    uint32_t largest = index_of_largest(files, count);
+    for (uint32_t left = count; left > 1 && (left > keep || bytes > budget); left--) {
+        uint32_t victim = index_of_oldest(files, count, newest, largest);
+        if (victim == count) {
+            victim = largest; /* only the two are left, and still too much: the newest stays */
+        }
+        if (victim == newest) {
+            break;
+        }
+        files[victim].goes = 1;
+        bytes -= files[victim].bytes;
+    }
+}
+
+static const char *path_of(const char *folder, const char *name) {
+    struct hp_writer w = hp_writer_over(memory->path, sizeof memory->path);
+    hp_writer_format(&w, "%s/%s", folder, name);
+    return memory->path;
+}
+
+static void note_file(const char *folder, const char *service, const char *name, uint32_t *count) {
+    uint64_t bytes = 0;
+    int64_t written_ns = 0;
+    bool is_dump = hp_dump_name_is_dump(name, service);
+    bool is_temporary = hp_dump_name_is_temporary(name, service);
+    if ((!is_dump && !is_temporary) || hp_sys_file_info(path_of(folder, name), &bytes, &written_ns) != 0) {
+        return;
+    }
+    if (is_temporary) {
+        if (hp_clock_wall_ns() - written_ns > STALE_NS) {
+            (void)hp_sys_unlink(memory->path);
+        }
+    } else if (*count < HP_ROTATION_FILES_MAX) {
+        struct hp_rotation_file *f = &memory->files[(*count)++];
+        struct hp_writer w = hp_writer_over(f->name, sizeof f->name);
+        hp_writer_text(&w, name);
+        f->bytes = bytes;
+        f->written_ns = written_ns;
+    }
+}
+
+static uint32_t list_dumps(const char *folder, const char *service) {
+    uint32_t count = 0;
+    int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) {
+        return 0;
+    }
+    ssize_t n = 0;
+    while ((n = hp_sys_getdents(fd, memory->entries, sizeof memory->entries)) > 0) {
+        for (size_t at = 0; at < (size_t)n;) {
+            const struct entry *e = (const struct entry *)(const void *)(memory->entries + at);
+            note_file(folder, service, e->name, &count);
+            at += e->bytes;
+        }
+    }
+    (void)hp_sys_close(fd);
+    return count;
+}
+
+void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget) {
+    uint32_t count = list_dumps(folder, service);
+    hp_rotation_decide(memory->files, count, keep, budget);
+    for (uint32_t i = 0; i < count; i++) {
+        if (memory->files[i].goes != 0) {
+            (void)hp_sys_unlink(path_of(folder, memory->files[i].name));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/*
+ * Which dumps of a service stay in a folder: at most `keep` of them and `budget` bytes, across processes and
+ * restarts. The newest always stays, the largest after it; of the others the oldest go first.
+ */
+#ifndef HP_CAPTURE_ROTATION_H
+#define HP_CAPTURE_ROTATION_H
+
+#include <stdint.h>
+
+enum { HP_ROTATION_FILES_MAX = 2048 };
+
+struct hp_rotation_file {
+    char name[256];
+    uint64_t bytes;
+    int64_t written_ns;
+    uint8_t goes; /* to be deleted */
+};
+
+/* Marks in files[0..count) those that go. Pure. */
+void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t keep, uint64_t budget);
+
+/*
+ * Applies that to `folder`, for the dumps of `service` (as the dump's identity has it), and removes temporary
+ * files that a killed process left there more than ten minutes ago. Called after a dump succeeded, never
+ * before: the last whole dump is not given up for one that may fail. One user at a time (the capture lock);
+ * no allocation after the first call has mapped its memory (hp_rotation_prepare). Failures are ignored: the
+ * next dump tries again.
+ */
+void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget);
+
+/* Maps the memory for hp_rotation_apply; false when there is none. */
+_Bool hp_rotation_prepare(void);
+
+#endif

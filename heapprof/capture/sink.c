@@ -1,0 +1,147 @@
+#include "heapprof/capture/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "heapprof/base/sys.h"
+#include "heapprof/base/writer.h"
+
+/* Makes the folder and what is missing above it. Failure shows when the file is opened. */
+static void make_folders(char *path) {
+    for (char *p = path + 1; *p != '\0'; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            (void)hp_sys_mkdir(path, 0777);
+            *p = '/';
+        }
+    }
+}
+
+/* The length of `path` up to and with its last slash. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* ".<name>.tmp" beside the file: hidden, and never taken for a dump. */
+static int name_temporary(struct hp_sink *sink) {
+    size_t folder = folder_length(sink->path);
+    struct hp_writer w = hp_writer_over(sink->temporary, sizeof sink->temporary);
+    hp_writer_bytes(&w, sink->path, folder);
+    hp_writer_format(&w, ".%s.tmp", sink->path + folder);
+    return w.len + 1 < sizeof sink->temporary ? 0 : -1;
+}
+
+static int fail(struct hp_sink *sink, int error) {
+    if (sink->error == 0) {
+        sink->error = error;
+    }
+    return -1;
+}
+
+static int open_temporary(struct hp_sink *sink) {
+    if (name_temporary(sink) != 0) {
+        return fail(sink, ENAMETOOLONG);
+    }
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    sink->fd = hp_sys_open(sink->temporary, flags, 0600);
+    if (sink->fd < 0 && errno == ENOENT) {
+        make_folders(sink->temporary);
+        sink->fd = hp_sys_open(sink->temporary, flags, 0600);
+    }
+    if (sink->fd < 0 && errno == EEXIST && sink->replaces) {
+        /* Left by a process that died in the middle of it. */
+        (void)hp_sys_unlink(sink->temporary);
+        sink->fd = hp_sys_open(sink->temporary, flags, 0600);
+    }
+    return sink->fd < 0 ? fail(sink, errno) : 0;
+}
+
+static void begin(struct hp_sink *sink, bool is_file, bool replaces) {
+    sink->fd = -1;
+    sink->is_file = is_file;
+    sink->replaces = replaces;
+    sink->bytes = 0;
+    sink->error = 0;
+}
+
+int hp_sink_open_file(struct hp_sink *sink, const char *folder, const char *name) {
+    begin(sink, true, false);
+    struct hp_writer w = hp_writer_over(sink->path, sizeof sink->path);
+    hp_writer_format(&w, "%s/%s", folder, name);
+    return w.len + 1 < sizeof sink->path ? open_temporary(sink) : fail(sink, ENAMETOOLONG);
+}
+
+int hp_sink_open_path(struct hp_sink *sink, const char *path) {
+    begin(sink, true, true);
+    struct hp_writer w = hp_writer_over(sink->path, sizeof sink->path);
+    hp_writer_text(&w, path);
+    if (w.len == 0 || folder_length(sink->path) == w.len) {
+        return fail(sink, EISDIR);
+    }
+    return w.len + 1 < sizeof sink->path ? open_temporary(sink) : fail(sink, ENAMETOOLONG);
+}
+
+void hp_sink_open_fd(struct hp_sink *sink, int fd) {
+    begin(sink, false, false);
+    sink->fd = fd;
+}
+
+int hp_sink_write(void *context, const void *data, size_t bytes) {
+    struct hp_sink *sink = context;
+    const char *p = data;
+    while (bytes > 0) {
+        ssize_t n = hp_sys_write(sink->fd, p, bytes);
+        if (n <= 0) {
+            return fail(sink, n < 0 ? errno : EIO);
+        }
+        p += n;
+        bytes -= (size_t)n;
+        sink->bytes += (uint64_t)n;
+    }
+    return 0;
+}
+
+/* The rename itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */
+static void sync_folder(struct hp_sink *sink) {
+    size_t length = folder_length(sink->temporary);
+    char *end = sink->temporary + length; /* the temporary name is used up */
+    *end = '\0';
+    int fd = hp_sys_open(length == 0 ? "." : sink->temporary, O_RDONLY | O_DIRECTORY, 0);
+    if (fd >= 0) {
+        (void)hp_sys_fsync(fd);
+        (void)hp_sys_close(fd);
+    }
+}
+
+int hp_sink_commit(struct hp_sink *sink) {
+    if (!sink->is_file) {
+        return sink->error == 0 ? 0 : -1;
+    }
+    if (sink->error == 0 && hp_sys_fsync(sink->fd) != 0 && errno != EINVAL && errno != EROFS) {
+        (void)fail(sink, errno);
+    }
+    if (sink->error == 0) {
+        int rc = sink->replaces ? hp_sys_rename(sink->temporary, sink->path)
+                                : hp_sys_rename_new(sink->temporary, sink->path);
+        if (rc != 0) {
+            (void)fail(sink, errno);
+        }
+    }
+    if (sink->error != 0) {
+        hp_sink_abort(sink);
+        return -1;
+    }
+    (void)hp_sys_close(sink->fd);
+    sync_folder(sink);
+    return 0;
+}
+
+void hp_sink_abort(struct hp_sink *sink) {
+    if (sink->is_file && sink->fd >= 0) {
+        (void)hp_sys_close(sink->fd);
+        (void)hp_sys_unlink(sink->temporary);
+    }
+    sink->fd = -1;
+}

@@ -1,0 +1,45 @@
+/*
+ * Where a dump's bytes go: a new file that appears whole or not at all, or a descriptor of the caller's.
+ *
+ * A file is written under a temporary name in its own folder, fsynced, and renamed; the folder is fsynced
+ * too. Abort removes it. No allocation; not a cancellation point. One user at a time (the capture lock).
+ */
+#ifndef HP_CAPTURE_SINK_H
+#define HP_CAPTURE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HP_SINK_PATH_MAX = 4096 };
+
+struct hp_sink {
+    int fd;
+    bool is_file;   /* else the caller's descriptor */
+    bool replaces;  /* an existing file of that name may be replaced */
+    uint64_t bytes; /* written so far */
+    int error;      /* errno of the first failure; 0 */
+    char path[HP_SINK_PATH_MAX];
+    char temporary[HP_SINK_PATH_MAX];
+};
+
+/* Begins the file `folder`/`name`, making the folder where it is missing. 0, or -1 with sink->error set. */
+int hp_sink_open_file(struct hp_sink *sink, const char *folder, const char *name);
+
+/* Begins the file at `path`, which it replaces when it commits. */
+int hp_sink_open_path(struct hp_sink *sink, const char *path);
+
+/* Begins writing to `fd`, which stays open and the caller's. */
+void hp_sink_open_fd(struct hp_sink *sink, int fd);
+
+/* Writes all of it. 0, or -1 with sink->error set; then only abort is left. An hp_gzip_output. */
+int hp_sink_write(void *sink, const void *data, size_t bytes);
+
+/* Makes the file durable under its name. 0; or -1 with sink->error set and nothing left behind. EEXIST: the
+ * name is taken, the caller picks another. */
+int hp_sink_commit(struct hp_sink *sink);
+
+/* Removes what was written so far. */
+void hp_sink_abort(struct hp_sink *sink);
+
+#endif

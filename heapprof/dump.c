@@ -1,0 +1,86 @@
+#include "heapprof/dump.h"
+
+#include "heapprof/base/no_malloc.h"
+#include "heapprof/base/writer.h"
+#include "heapprof/capture/capture.h"
+#include "heapprof/intake/allocator.h"
+#include "heapprof/intake/thread_state.h"
+#include "heapprof/recorder.h"
+
+enum { REASON_BYTES = 24 };
+
+static void begin(void) {
+    hp_thread_mute(&hp_thread);
+    hp_no_malloc_begin();
+}
+
+static void end(void) {
+    hp_no_malloc_end();
+    hp_recorder_leave();
+}
+
+/* `reading` must outlive the facts. */
+static struct hp_capture_facts gather(const char *reason, const struct guard_reading *reading, uint64_t threshold) {
+    struct hp_loss loss;
+    size_t allocated = 0;
+    size_t resident = 0;
+    hp_recorder_loss(&loss);
+    hp_allocator_totals(&allocated, &resident);
+    return (struct hp_capture_facts){
+        .reason = reason,
+        .usage = reading->usage,
+        .limit = reading->limit,
+        .source = reading->source,
+        .threshold = threshold,
+        .allocator_allocated = allocated,
+        .allocator_resident = resident,
+        .samples_lost = loss.samples,
+        .bytes_lost = loss.bytes,
+        .stacks_truncated = loss.truncated,
+    };
+}
+
+static struct hp_capture_facts gather_on_demand(const char *reason, struct guard_reading *reading) {
+    if (!guard_read(reading, true)) {
+        reading->limit = UINT64_MAX;
+    }
+    return gather(reason, reading, 0);
+}
+
+bool hp_dump_at_threshold(const struct guard_crossing *crossing) {
+    char reason[REASON_BYTES];
+    struct hp_writer w = hp_writer_over(reason, sizeof reason);
+    hp_writer_format(&w, "limit%u", crossing->percent);
+    begin();
+    struct hp_capture_facts facts = gather(reason, &crossing->reading, crossing->threshold);
+    bool done = hp_capture_to_folder(&facts);
+    end();
+    return done;
+}
+
+bool hp_dump_on_demand(const char *reason) {
+    struct guard_reading reading;
+    begin();
+    struct hp_capture_facts facts = gather_on_demand(reason, &reading);
+    bool done = hp_capture_to_folder(&facts);
+    end();
+    return done;
+}
+
+int hp_dump_to_path(const char *path) {
+    struct guard_reading reading;
+    begin();
+    struct hp_capture_facts facts = gather_on_demand("request", &reading);
+    int error = hp_capture_to_path(&facts, path);
+    end();
+    return error;
+}
+
+int hp_dump_to_fd(int fd) {
+    struct guard_reading reading;
+    begin();
+    struct hp_capture_facts facts = gather_on_demand("request", &reading);
+    int error = hp_capture_to_fd(&facts, fd);
+    end();
+    return error;
+}

@@ -1,0 +1,213 @@
+/*
+ * The start: binds the rooms to each other, in the constructor, and again in every forked child. Included by
+ * nobody.
+ *
+ * Before the constructor allocations pass straight to jemalloc, unsampled: another library's constructor may
+ * have run first. The constructor is the one place where the loader may be asked for libunwind.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "guard/guard.h"
+#include "heapprof/base/log.h"
+#include "heapprof/base/writer.h"
+#include "heapprof/bookkeeping/frame_table.h"
+#include "heapprof/bookkeeping/live_set.h"
+#include "heapprof/bookkeeping/module_table.h"
+#include "heapprof/bookkeeping/stack_table.h"
+#include "heapprof/capture/capture.h"
+#include "heapprof/dump.h"
+#include "heapprof/frame_module.h"
+#include "heapprof/intake/allocator.h"
+#include "heapprof/intake/sampler.h"
+#include "heapprof/intake/thread_state.h"
+#include "heapprof/options.h"
+#include "heapprof/pressure.h"
+#include "heapprof/recorder.h"
+#include "heapprof/unwind/unwinder.h"
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+
+static struct hp_options options;
+static char dump_dir[4096];
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static void guard_thread_begins(void) {
+    hp_thread_mute(&hp_thread); /* for good: nothing that the guard does is the application's */
+    (void)hp_capture_prepare();
+}
+
+static void dump_was_requested(void) {
+    (void)hp_dump_on_demand("signal");
+}
+
+static const struct guard_host guard_host = {
+    .thread_begin = guard_thread_begins,
+    .pressure = hp_pressure_call,
+    .purge = hp_allocator_purge,
+    .dump = hp_dump_at_threshold,
+    .requested = dump_was_requested,
+};
+
+/* Shares of the limit: 1/32 for stacks and for live samples, 1/128 for frames, as address space; what is
+ * touched is what is used. */
+static bool init_tables(uint64_t limit) {
+    return hp_module_table_init() && hp_frame_table_init(clamp(limit / 128, MIB, 16 * MIB), hp_frame_module_of) &&
+           hp_stack_table_init(clamp(limit / 32, 2 * MIB, 64 * MIB)) &&
+           hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB));
+}
+
+static uint64_t choose_period(uint64_t limit) {
+    return options.sample != 0 ? options.sample : clamp(limit / 1024, 16 * KIB, 512 * KIB);
+}
+
+/* The application may change its folder later, a daemon to "/". */
+static void find_dump_dir(void) {
+    struct hp_writer w = hp_writer_over(dump_dir, sizeof dump_dir);
+    if (options.dump_dir[0] != '/' && getcwd(dump_dir, sizeof dump_dir) != NULL) {
+        w.len = strlen(dump_dir);
+        hp_writer_text(&w, "/");
+    }
+    hp_writer_text(&w, strcmp(options.dump_dir, ".") == 0 && w.len > 0 ? "" : options.dump_dir);
+    while (w.len > 1 && dump_dir[w.len - 1] == '/') {
+        dump_dir[--w.len] = '\0';
+    }
+}
+
+static void init_capture(uint64_t period) {
+    find_dump_dir();
+    struct hp_capture_config config = {.folder = dump_dir,
+                                       .service = options.service[0] != '\0' ? options.service
+                                                                             : base_name(hp_frame_module_program()),
+                                       .keep = options.keep,
+                                       .budget = options.dump_budget,
+                                       .period = period};
+    hp_capture_init(&config);
+}
+
+static void on_signal(int number) {
+    (void)number;
+    guard_request();
+}
+
+static void install_signal(void) {
+    if (options.signal != 0) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        (void)sigaction(options.signal, &action, NULL);
+    }
+}
+
+/* In the order of the locks' ranks; the unwinder first, because who unwinds takes locks afterwards. */
+static void before_fork(void) {
+    hp_thread_mute(&hp_thread); /* other handlers run between this and fork, and may allocate */
+    hp_unwinder_fork_prepare();
+    guard_fork_prepare();
+    hp_capture_fork_prepare();
+    hp_stack_table_fork_prepare();
+    hp_frame_table_fork_prepare();
+    hp_module_table_fork_prepare();
+    hp_live_set_fork_prepare();
+}
+
+static void after_fork_in_parent(void) {
+    hp_live_set_fork_parent();
+    hp_module_table_fork_parent();
+    hp_frame_table_fork_parent();
+    hp_stack_table_fork_parent();
+    hp_capture_fork_parent();
+    guard_fork_parent();
+    hp_unwinder_fork_parent();
+    hp_recorder_leave();
+}
+
+static void after_fork_in_child(void) {
+    hp_live_set_fork_child();
+    hp_module_table_fork_child();
+    hp_frame_table_fork_child();
+    hp_stack_table_fork_child();
+    hp_capture_fork_child();
+    guard_fork_child();
+    hp_unwinder_fork_child();
+    hp_recorder_fork_child();
+    hp_recorder_leave();
+}
+
+static void tell_start(const struct hp_refused_limit *refused, uint64_t period) {
+    char limit[32] = "no limit";
+    char mean[32];
+    struct guard_reading reading;
+    struct hp_writer mean_writer = hp_writer_over(mean, sizeof mean);
+    bool watched = guard_read(&reading, false);
+    if (watched) {
+        struct hp_writer w = hp_writer_over(limit, sizeof limit);
+        hp_writer_size(&w, reading.limit);
+    }
+    if (refused->text != NULL) {
+        const char *whose = !watched ? "" : strncmp(reading.source, "cgroup", 6) == 0 ? "the cgroup's " : "the machine's ";
+        hp_log(HP_LOG_WARN, "HEAPPROF_LIMIT=\"%s\" %s; using %s%s", refused->text, refused->complaint, whose, limit);
+    }
+    hp_writer_size(&mean_writer, period);
+    if (watched) {
+        hp_log(HP_LOG_INFO, "watching %s (%lu bytes, %s); a sample every %s; dumps go to %s", limit, reading.limit,
+               reading.source, mean, dump_dir);
+    } else {
+        hp_log(HP_LOG_INFO, "watching no limit; a sample every %s; dumps go to %s", mean, dump_dir);
+    }
+}
+
+/* HEAPPROF_PROGRAM may name the program's file (python3.11) or what it was started as (python3). */
+static bool is_chosen(void) {
+    const char *started_as = (const char *)getauxval(AT_EXECFN);
+    return hp_options_program_matches(options.programs, base_name(hp_frame_module_program())) ||
+           (started_as != NULL && hp_options_program_matches(options.programs, base_name(started_as)));
+}
+
+static bool start(const struct hp_refused_limit *refused) {
+    (void)guard_init(&options, &guard_host);
+    uint64_t limit = guard_limit();
+    uint64_t period = choose_period(limit);
+    hp_sampler_init(period);
+    if (!init_tables(limit)) {
+        hp_log(HP_LOG_WARN, "no address space for the profiler's tables; this is a plain jemalloc");
+        return false;
+    }
+    hp_frame_module_init();
+    init_capture(period);
+    (void)hp_unwinder_init();
+    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+        hp_log(HP_LOG_WARN, "fork() can't be followed; this is a plain jemalloc");
+        return false;
+    }
+    install_signal();
+    tell_start(refused, period);
+    return true;
+}
+
+__attribute__((constructor)) static void init(void) {
+    char *nothing[] = {NULL};
+    /* A set-user-id program does not take orders from the environment of who runs it. */
+    char **environment = getauxval(AT_SECURE) != 0 || environ == NULL ? nothing : environ;
+    struct hp_refused_limit refused = hp_options_read(&options, environment);
+    hp_frame_module_find_program();
+    hp_thread_mute(&hp_thread);
+    bool started = options.enabled && is_chosen() && start(&refused);
+    if (started) {
+        hp_recorder_enable();
+    } else {
+        hp_recorder_disable();
+    }
+    hp_recorder_leave();
+}

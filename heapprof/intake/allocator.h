@@ -1,0 +1,53 @@
+/*
+ * The only door to jemalloc: its public functions under the prefix that the build gives them (Library.cmake
+ * renames them in Debian's libjemalloc_pic.a; the rest of jemalloc is hidden inside our library). They mean
+ * what jemalloc(3) says. Nothing outside intake/, the recorder and init.c includes this.
+ */
+#ifndef HP_INTAKE_ALLOCATOR_H
+#define HP_INTAKE_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void *je_malloc(size_t size);
+void *je_calloc(size_t count, size_t size);
+void *je_realloc(void *ptr, size_t size);
+void je_free(void *ptr);
+int je_posix_memalign(void **out, size_t alignment, size_t size);
+void *je_aligned_alloc(size_t alignment, size_t size);
+void *je_memalign(size_t alignment, size_t size);
+void *je_valloc(size_t size);
+size_t je_malloc_usable_size(void *ptr);
+void *je_mallocx(size_t size, int flags);
+void *je_rallocx(void *ptr, size_t size, int flags);
+size_t je_xallocx(void *ptr, size_t size, size_t extra, int flags);
+size_t je_sallocx(const void *ptr, int flags);
+void je_dallocx(void *ptr, int flags);
+void je_sdallocx(void *ptr, size_t size, int flags);
+size_t je_nallocx(size_t size, int flags);
+int je_mallctl(const char *name, void *old, size_t *old_len, void *new, size_t new_len);
+int je_mallctlnametomib(const char *name, size_t *mib, size_t *mib_len);
+int je_mallctlbymib(const size_t *mib, size_t mib_len, void *old, size_t *old_len, void *new, size_t new_len);
+void je_malloc_stats_print(void (*write)(void *, const char *), void *arg, const char *options);
+
+/* jemalloc's flags (jemalloc(3)): the low six bits are the alignment's logarithm, 0 for the natural one. */
+#define HP_MALLOCX_LG_ALIGN_MASK 0x3f
+#define HP_MALLOCX_ZERO 0x40
+
+/* `flags` with at least a page's alignment: how a sampled object is made recognisable. */
+static inline int hp_allocator_page_aligned(int flags) {
+    return (flags & HP_MALLOCX_LG_ALIGN_MASK) < 12 ? (flags & ~HP_MALLOCX_LG_ALIGN_MASK) | 12 : flags;
+}
+
+/* The flag for an alignment that is a power of two. */
+static inline int hp_allocator_align_flag(size_t alignment) {
+    return alignment <= 1 ? 0 : __builtin_ctzl(alignment);
+}
+
+/* Gives all idle pages of all arenas back to the kernel. Takes jemalloc's locks. */
+void hp_allocator_purge(void);
+
+/* jemalloc's stats.allocated and stats.resident, in bytes; 0 when it keeps no statistics. Takes its locks. */
+void hp_allocator_totals(size_t *allocated, size_t *resident);
+
+#endif

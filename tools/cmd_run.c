@@ -1,0 +1,92 @@
+/* heapprof run: start a program with heapprof as its allocator. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "environment.h"
+#include "memory.h"
+#include "preload.h"
+#include "program.h"
+#include "text.h"
+
+enum { FIRST_VARIABLE = 256, WIDTH = 80, INDENT = 24 };
+
+static void print_help(FILE *stream) {
+    fputs("usage: heapprof run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+          "\n"
+          "Runs PROGRAM with libheapprof.so preloaded: it writes heap profiles when the\n"
+          "program comes near its memory limit. Each option sets an environment variable\n"
+          "(HEAPPROF_DUMP_DIR for --dump-dir); those already set stand without it.\n"
+          "\n",
+          stream);
+    for (size_t i = 0; i < hp_variable_count; i++) {
+        char option[HP_OPTION_NAME];
+        hp_variable_option(&hp_variables[i], option);
+        if (option[0] == '\0')
+            continue;
+        char *left = hp_memory_format("  --%s VALUE", option);
+        fprintf(stream, "%-*s", INDENT, left);
+        free(left);
+        const char *value = hp_variables[i].default_text;
+        char *help = *value == '\0' ? hp_memory_format("%s", hp_variables[i].help)
+                                    : hp_memory_format("%s [%s]", hp_variables[i].help, value);
+        hp_text_wrap(stream, help, INDENT, WIDTH);
+        free(help);
+    }
+    fputs("  -h, --help            this text\n", stream);
+}
+
+/* getopt's table, made of the variables; names and table live as long as the process. */
+static struct option *make_options(void) {
+    struct option *options = hp_memory_new(hp_variable_count + 2, sizeof *options);
+    size_t count = 0;
+    for (size_t i = 0; i < hp_variable_count; i++) {
+        char name[HP_OPTION_NAME];
+        hp_variable_option(&hp_variables[i], name);
+        if (name[0] != '\0')
+            options[count++] = (struct option){hp_memory_format("%s", name), required_argument, NULL,
+                                               FIRST_VARIABLE + (int)i};
+    }
+    options[count] = (struct option){"help", no_argument, NULL, 'h'};
+    return options;
+}
+
+static int start(char **argv) {
+    struct hp_error error = {""};
+    char *directory = hp_preload_own_directory();
+    char *library = hp_preload_find_library(directory, &error);
+    char *program = library != NULL ? hp_program_find(argv[0], &error) : NULL;
+    if (program != NULL && hp_program_can_preload(program, &error) && hp_preload_set(library, &error)) {
+        execvp(argv[0], argv);
+        hp_error_set(&error, "%s: %s", argv[0], strerror(errno));
+    }
+    hp_command_say("%s", error.text);
+    free(program);
+    free(library);
+    free(directory);
+    return HP_STATUS_FAULT;
+}
+
+static int run(int argc, char **argv) {
+    struct option *options = make_options();
+    optind = 1;
+    for (int letter; (letter = hp_command_option(argc, argv, "h", options, true)) != -1;) {
+        if (letter == 'h') {
+            print_help(stdout);
+            return HP_STATUS_DONE;
+        }
+        if (letter < FIRST_VARIABLE)
+            return HP_STATUS_USAGE;
+        if (setenv(hp_variables[letter - FIRST_VARIABLE].name, optarg, 1) != 0) {
+            hp_command_say("%s", strerror(errno));
+            return HP_STATUS_FAULT;
+        }
+    }
+    if (optind == argc)
+        return hp_command_usage("run", "run needs a program");
+    return start(argv + optind);
+}
+
+const struct hp_command hp_command_run = {"run", "run a program with heapprof as its allocator", run, print_help};

@@ -1,0 +1,150 @@
+#include "top_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "text.h"
+
+enum {
+    NUMBERS = 38,         /* columns before the function's name */
+    USUAL_NAME = 44,      /* the name's column where nothing limits it; longer names stick out */
+    SHORTEST_NAME = 16,   /* a narrower terminal wraps */
+    GAP = 2
+};
+
+static void print_who(FILE *stream, const struct hp_profile *profile) {
+    char time[HP_TEXT_NUMBER];
+    const char *service = hp_profile_comment(profile, "service");
+    const char *reason = hp_profile_comment(profile, "reason");
+    const char *parts[] = {service, reason, hp_text_time(time, profile->time_nanos)};
+    bool first = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] == NULL || *parts[i] == '\0')
+            continue;
+        char *clean = hp_text_clean(parts[i]);
+        fprintf(stream, "%s%s", first ? "" : ", ", clean);
+        free(clean);
+        first = false;
+    }
+    if (!first)
+        fputc('\n', stream);
+}
+
+static int64_t as_value(uint64_t number) {
+    return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
+static void print_usage(FILE *stream, const struct hp_top_report *report) {
+    char used[HP_TEXT_NUMBER], most[HP_TEXT_NUMBER], share[HP_TEXT_NUMBER];
+    uint64_t usage = 0, limit = 0;
+    if (!hp_profile_comment_number(report->profile, "usage", &usage))
+        return;
+    fprintf(stream, "usage %s", hp_text_value(used, as_value(usage), "bytes", report->exact));
+    if (hp_profile_comment_number(report->profile, "limit", &limit))
+        fprintf(stream, " of %s (%s)", hp_text_value(most, as_value(limit), "bytes", report->exact),
+                hp_text_share(share, as_value(usage), as_value(limit)));
+    const char *source = hp_profile_comment(report->profile, "limit source");
+    if (source != NULL && *source != '\0') {
+        char *clean = hp_text_clean(source);
+        fprintf(stream, ", limit from %s", clean);
+        free(clean);
+    }
+    fputc('\n', stream);
+}
+
+static void print_lost(FILE *stream, const struct hp_profile *profile) {
+    uint64_t lost = 0, truncated = 0;
+    if (hp_profile_comment_number(profile, "samples lost", &lost) && lost > 0)
+        fprintf(stream, "%llu samples were lost: the numbers are too low\n", (unsigned long long)lost);
+    if (hp_profile_comment_number(profile, "stacks truncated", &truncated) && truncated > 0)
+        fprintf(stream, "%llu stacks were too deep: their outer frames are missing\n",
+                (unsigned long long)truncated);
+}
+
+static void print_total(FILE *stream, const struct hp_top_report *report) {
+    char total[HP_TEXT_NUMBER], period[HP_TEXT_NUMBER];
+    const struct hp_profile *profile = report->profile;
+    const struct hp_value_type *type = &profile->sample_types[report->type];
+    bool in_bytes = strcmp(type->unit, "bytes") == 0;
+    char *name = hp_text_clean(type->type), *unit = hp_text_clean(type->unit);
+    fprintf(stream, "%s: %s%s%s in %zu stacks", name,
+            hp_text_value(total, report->table->total, type->unit, report->exact), in_bytes && !report->exact ? "" : " ",
+            in_bytes && !report->exact ? "" : unit, profile->n_samples);
+    if (profile->period > 1 && strcmp(profile->period_type.unit, "bytes") == 0)
+        fprintf(stream, ", a sample every %s", hp_text_value(period, profile->period, "bytes", false));
+    fputc('\n', stream);
+    free(name);
+    free(unit);
+}
+
+void hp_top_report_header(FILE *stream, const struct hp_top_report *report) {
+    print_who(stream, report->profile);
+    print_usage(stream, report);
+    print_total(stream, report);
+    print_lost(stream, report->profile);
+    fputc('\n', stream);
+}
+
+/* "file:line"; only the file's name where columns are scarce. The caller frees it. */
+static char *where(const struct hp_top_report *report, const struct hp_table_row *row) {
+    const char *file = row->file, *slash = strrchr(file, '/');
+    if (report->width > 0 && slash != NULL)
+        file = slash + 1;
+    char *text = *file == '\0'   ? hp_memory_format("%s", "")
+                 : row->line > 0 ? hp_memory_format("%s:%lld", file, (long long)row->line)
+                                 : hp_memory_format("%s", file);
+    char *clean = hp_text_clean(text);
+    free(text);
+    return clean;
+}
+
+static size_t shown_rows(const struct hp_top_report *report) {
+    size_t count = report->table->count;
+    return report->most_rows > 0 && report->most_rows < count ? report->most_rows : count;
+}
+
+/* The column of names: as wide as the longest one shown, as far as there is room. */
+static size_t name_width(const struct hp_top_report *report) {
+    size_t longest = strlen("function"), places = strlen("line");
+    for (size_t i = 0; i < shown_rows(report); i++) {
+        char *place = where(report, &report->table->rows[i]);
+        char *name = hp_text_clean(report->table->rows[i].name);
+        longest = hp_text_width(name) > longest ? hp_text_width(name) : longest;
+        places = hp_text_width(place) > places ? hp_text_width(place) : places;
+        free(name);
+        free(place);
+    }
+    size_t most = USUAL_NAME;
+    if (report->width > 0)
+        most = report->width > NUMBERS + GAP + places + SHORTEST_NAME ? report->width - NUMBERS - GAP - places
+                                                                     : SHORTEST_NAME;
+    return longest < most ? longest : most;
+}
+
+static void print_row(FILE *stream, const struct hp_top_report *report, const struct hp_table_row *row,
+                      size_t names) {
+    char flat[HP_TEXT_NUMBER], cum[HP_TEXT_NUMBER], flat_share[HP_TEXT_NUMBER], cum_share[HP_TEXT_NUMBER];
+    const char *unit = report->profile->sample_types[report->type].unit;
+    char *name = report->width > 0 ? hp_text_fit(row->name, names) : hp_text_clean(row->name);
+    char *place = where(report, row);
+    size_t width = hp_text_width(name);
+    int padding = *place == '\0' ? 0 : (int)((width < names ? names - width : 0) + GAP);
+    fprintf(stream, "%10s %6s  %10s %6s  %s%*s%s\n", hp_text_value(flat, row->flat, unit, report->exact),
+            hp_text_share(flat_share, row->flat, report->table->total),
+            hp_text_value(cum, row->cum, unit, report->exact),
+            hp_text_share(cum_share, row->cum, report->table->total), name, padding, "", place);
+    free(place);
+    free(name);
+}
+
+void hp_top_report_rows(FILE *stream, const struct hp_top_report *report) {
+    size_t names = name_width(report), count = shown_rows(report);
+    fprintf(stream, "%10s %6s  %10s %6s  %-*s%*s%s\n", "flat", "flat%", "cum", "cum%", (int)names, "function", GAP,
+            "", report->by_line ? "line" : "at");
+    for (size_t i = 0; i < count; i++)
+        print_row(stream, report, &report->table->rows[i], names);
+    if (count < report->table->count)
+        fprintf(stream, "... %zu more %s (-n 0 shows all)\n", report->table->count - count,
+                report->by_line ? "lines" : "functions");
+}
