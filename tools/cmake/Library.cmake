@@ -69,3 +69,5 @@ function(hp_library name)
 endfunction()
 
 hp_library(heapprof ${library_rooms})
+add_library(heapprof::heapprof ALIAS heapprof_shared)
+add_library(heapprof::static ALIAS heapprof_static)
