@@ -199,12 +199,12 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
 }
 
 static void refill(struct guard_bucket *bucket, int64_t now) {
-    if (bucket->used == 0) {
-        bucket->since = now;
-    }
     while (bucket->used > 0 && now - bucket->since >= REFILL) {
         bucket->used--;
         bucket->since += REFILL;
+    }
+    if (bucket->used == 0) {
+        bucket->since = now;
     }
 }
 

@@ -53,8 +53,8 @@ static const struct row {
 } rows[] = {
     {"below", "--", {{0, 0, 0}, {1, 799, 0}}},
     {"each once", "8-9-L-", {{0, 800, 0}, {1, 850, 0}, {2, 900, 0}, {3, 949, 0}, {4, 950, 0}, {5, 990, 0}}},
-    {"several at once: one, the highest", "L--", {{0, 960, 0}, {1, 850, 0}, {2, 960, 0}}},
-    {"armed again below threshold less 5 %", "8--8", {{0, 800, 0}, {1, 750, 0}, {2, 810, 0}, {3, 749, 0}}},
+    {"several at once: one, the highest", "L--", {{0, 960, 0}, {1, 901, 0}, {2, 960, 0}}},
+    {"not armed again at threshold less 5 %", "8---", {{0, 800, 0}, {1, 750, 0}, {2, 810, 0}, {3, 749, 0}}},
     {"armed again below threshold less 5 %", "8-8", {{0, 800, 0}, {1, 749, 0}, {2, 800, 0}}},
     {"the last alone is armed again", "L-L", {{0, 990, 0}, {1, 899, 0}, {2, 950, 0}}},
     {"over the limit", "L-", {{0, 2000, 0}, {1, 5000, 0}}},
