@@ -92,8 +92,15 @@ static void publish(void) {
     }
     atomic_store_explicit(&last_distance, distance, memory_order_relaxed);
     atomic_store_explicit(&least_limit, guard_watch_limit(&watch), memory_order_relaxed);
-    atomic_store_explicit(&is_watching, watch.count > 0, memory_order_relaxed);
+    atomic_store_explicit(&is_watching, guard_watch_is_wanted(&watch), memory_order_relaxed);
     atomic_store_explicit(&guard_bytes_allowed, allowed, memory_order_relaxed);
+}
+
+/* Releases the lock after a look or a refresh, and says what those have found. */
+static void release_and_tell(void) {
+    struct guard_news news = guard_watch_take_news(&watch);
+    hp_lock_release(&lock);
+    guard_news_say(&news);
 }
 
 static uint32_t next_ticket(void) {
@@ -286,7 +293,7 @@ static int64_t turn(void) {
     (void)look(0, true);
     int64_t sleep = guard_watch_sleep(&watch);
     bool has_job = queued.stage == JOB_QUEUED;
-    hp_lock_release(&lock);
+    release_and_tell();
     if (has_job) {
         run_jobs(true);
         return GUARD_SLEEP_MIN_NS;
@@ -357,7 +364,7 @@ static void check(uint64_t pending) {
     bool has_job = queued.stage == JOB_QUEUED;
     bool is_stuck = is_thread_stuck;
     bool is_slow = running.stage == JOB_PRESSURE && hp_clock_ns() - running.since >= PRESSURE_MAX_NS;
-    hp_lock_release(&lock);
+    release_and_tell();
     if (is_slow) {
         run_stuck_job(PRESSURE_MAX_NS);
     }
@@ -400,7 +407,7 @@ bool guard_init(const struct hp_options *the_options, const struct guard_host *t
     if (has_any) {
         atomic_store_explicit(&guard_bytes_allowed, 0, memory_order_relaxed); /* the first sample has it read */
     }
-    hp_lock_release(&lock);
+    release_and_tell();
     host = the_host;
     return has_any;
 }
@@ -413,7 +420,7 @@ bool guard_read(struct guard_reading *reading, bool fresh) {
     }
     bool has_any = host != NULL && watch.count > 0;
     *reading = watch.reading;
-    hp_lock_release(&lock);
+    release_and_tell();
     return has_any;
 }
 
@@ -429,7 +436,7 @@ void guard_set_limit(uint64_t bytes) {
     if (watch.count > 0) {
         atomic_store_explicit(&guard_bytes_allowed, 0, memory_order_relaxed);
     }
-    hp_lock_release(&lock);
+    release_and_tell();
     wake_thread();
 }
 

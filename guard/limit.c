@@ -21,7 +21,7 @@ bool guard_limits_find(struct guard_limits *limits, struct guard_scratch *scratc
     uint64_t swap = 0;
     if (guard_machine_memory(scratch, &ram, &swap) == 0) {
         limits->ram = ram;
-        limits->has_swap = swap > 0;
+        limits->swap = swap;
     } else {
         all = false;
     }
@@ -43,10 +43,19 @@ static void add(struct making *m, enum guard_pair_kind kind, unsigned level, uin
     }
 }
 
-static void add_below_ram(struct making *m, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
-    uint64_t none = m->old->ram != UINT64_MAX ? m->old->ram : UINT64_C(1) << 62;
-    if (limit < none) {
+static void add_below(struct making *m, uint64_t none, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
+    if (limit < (none != UINT64_MAX ? none : UINT64_C(1) << 62)) {
         add(m, kind, level, limit);
+    }
+}
+
+static void add_below_ram(struct making *m, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
+    add_below(m, m->old->ram, kind, level, limit);
+}
+
+static void add_below_swap(struct making *m, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
+    if (m->old->swap > 0) {
+        add_below(m, m->old->ram + m->old->swap, kind, level, limit);
     }
 }
 
@@ -63,37 +72,37 @@ static void keep_level(struct making *m, unsigned level) {
 
 static void add_v2(struct making *m, struct guard_scratch *scratch) {
     for (unsigned level = 0; level < m->old->cgroup.levels; level++) {
-        uint64_t max = UINT64_MAX;
-        uint64_t high = UINT64_MAX;
-        if (guard_cgroup_v2_limits(&m->old->cgroup, level, scratch, &max, &high) != 0) {
+        struct guard_level_limits found;
+        if (guard_cgroup_v2_limits(&m->old->cgroup, level, m->old->swap > 0, scratch, &found) != 0) {
             keep_level(m, level);
             continue;
         }
-        add_below_ram(m, GUARD_PAIR_V2_MAX, level, max);
-        if (high < max) {
-            add_below_ram(m, GUARD_PAIR_V2_HIGH, level, high);
+        add_below_ram(m, GUARD_PAIR_V2_MAX, level, found.max);
+        add_below_swap(m, GUARD_PAIR_V2_SWAP, level, found.with_swap);
+        if (found.high < found.max) {
+            add_below_ram(m, GUARD_PAIR_V2_HIGH, level, found.high);
         }
     }
 }
 
 static void add_v1(struct making *m, struct guard_scratch *scratch) {
     uint64_t least_seen = UINT64_MAX;
-    uint64_t hierarchical = UINT64_MAX;
+    uint64_t of_ancestors = UINT64_MAX;
     unsigned top = 0;
     for (unsigned level = 0; level < m->old->cgroup.levels; level++) {
-        uint64_t limit = UINT64_MAX;
-        uint64_t of_ancestors = UINT64_MAX;
-        if (guard_cgroup_v1_limits(&m->old->cgroup, level, scratch, &limit, &of_ancestors) != 0) {
+        struct guard_level_limits found;
+        if (guard_cgroup_v1_limits(&m->old->cgroup, level, m->old->swap > 0, scratch, &found) != 0) {
             keep_level(m, level);
             continue;
         }
-        add_below_ram(m, GUARD_PAIR_V1, level, limit);
-        least_seen = limit < least_seen ? limit : least_seen;
-        hierarchical = of_ancestors < hierarchical ? of_ancestors : hierarchical;
+        add_below_ram(m, GUARD_PAIR_V1, level, found.max);
+        add_below_swap(m, GUARD_PAIR_V1_SWAP, level, found.with_swap);
+        least_seen = found.max < least_seen ? found.max : least_seen;
+        of_ancestors = found.of_ancestors < of_ancestors ? found.of_ancestors : of_ancestors;
         top = level;
     }
-    if (hierarchical < least_seen) {
-        add_below_ram(m, GUARD_PAIR_V1_HIDDEN, top, hierarchical);
+    if (of_ancestors < least_seen) {
+        add_below_ram(m, GUARD_PAIR_V1_HIDDEN, top, of_ancestors);
     }
 }
 
@@ -156,7 +165,7 @@ static bool is_process(const struct guard_pair *pair) {
 }
 
 static bool read_process(const struct guard_limits *limits, struct guard_scratch *scratch, struct guard_process *usage) {
-    bool wants_status = limits->has_swap;
+    bool wants_status = limits->swap > 0;
     for (unsigned i = 0; i < limits->count; i++) {
         wants_status = wants_status || limits->pairs[i].kind == GUARD_PAIR_RLIMIT_DATA;
     }
@@ -176,10 +185,11 @@ static uint64_t share_of_process(const struct guard_pair *pair, const struct gua
 
 static bool read_level(const struct guard_limits *limits, const struct guard_pair *pair, uint64_t matters_from,
                        struct guard_scratch *scratch, uint64_t *usage) {
+    bool with_swap = pair->kind == GUARD_PAIR_V2_SWAP || pair->kind == GUARD_PAIR_V1_SWAP;
     if (limits->cgroup.version == 2) {
-        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, scratch, matters_from, usage) == 0;
+        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) == 0;
     }
-    return guard_cgroup_v1_usage(&limits->cgroup, pair->level, scratch, matters_from, usage) == 0;
+    return guard_cgroup_v1_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) == 0;
 }
 
 bool guard_limits_usage(const struct guard_limits *limits, const uint64_t *floors, struct guard_scratch *scratch,
@@ -212,8 +222,10 @@ bool guard_pair_kills(const struct guard_pair *pair) {
 void guard_pair_name(const struct guard_limits *limits, const struct guard_pair *pair, char *name, size_t cap) {
     static const char *const words[] = {
         [GUARD_PAIR_V2_MAX] = "cgroup v2 ",
+        [GUARD_PAIR_V2_SWAP] = "memory and swap of cgroup v2 ",
         [GUARD_PAIR_V2_HIGH] = "memory.high of cgroup v2 ",
         [GUARD_PAIR_V1] = "cgroup v1 ",
+        [GUARD_PAIR_V1_SWAP] = "memory and swap of cgroup v1 ",
         [GUARD_PAIR_V1_HIDDEN] = "a parent of cgroup v1 ",
         [GUARD_PAIR_SET] = "the limit set by the application",
         [GUARD_PAIR_SETTING] = "HEAPPROF_LIMIT",

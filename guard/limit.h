@@ -10,6 +10,9 @@
  * and, unless off, RLIMIT_AS and RLIMIT_DATA when they are finite. A limit above the machine's memory cannot be
  * reached and is none; so v1's huge number for "none" needs no special case.
  *
+ * On a machine with swap a cgroup is killed at its limit for memory and swap together, so that is one more pair of
+ * each level that has such a limit.
+ *
  * Usage and limit always belong to the same level. v1 tells of ancestors that a container cannot see
  * (hierarchical_memory_limit): that limit is watched with the usage of the highest folder that can be seen.
  *
@@ -32,9 +35,11 @@
 
 enum guard_pair_kind {
     GUARD_PAIR_V2_MAX,
+    GUARD_PAIR_V2_SWAP, /* memory and swap together */
     GUARD_PAIR_V2_HIGH,
     GUARD_PAIR_V1,
-    GUARD_PAIR_V1_HIDDEN, /* an unseen ancestor's limit */
+    GUARD_PAIR_V1_SWAP,   /* memory and swap together */
+    GUARD_PAIR_V1_HIDDEN, /* an unseen ancestor's limit; the last of a cgroup's */
     GUARD_PAIR_SET,       /* the application's own limit, set through the API */
     GUARD_PAIR_SETTING,   /* HEAPPROF_LIMIT */
     GUARD_PAIR_MACHINE,
@@ -49,13 +54,13 @@ struct guard_pair {
     uint64_t limit;   /* bytes, > 0 */
 };
 
-enum { GUARD_PAIRS_MAX = 2 * GUARD_CGROUP_LEVELS + 4 };
+enum { GUARD_PAIRS_MAX = 3 * GUARD_CGROUP_LEVELS + 4 };
 
 struct guard_limits {
     struct guard_cgroup cgroup;
     uint32_t finding; /* counts how often the folders turned out to be others */
     uint64_t ram;  /* bytes; UINT64_MAX: could not be read */
-    bool has_swap; /* so the process's share of it must be read */
+    uint64_t swap; /* bytes; more than 0: the process's and the cgroup's share of it must be read */
     unsigned count;
     struct guard_pair pairs[GUARD_PAIRS_MAX];
 };

@@ -17,26 +17,37 @@ struct guard_scratch {
     char text[128 * 1024]; /* mountinfo is the longest; pages that no text reaches are never touched */
 };
 
-/*
- * cgroup v2 (Documentation/admin-guide/cgroup-v2.rst): memory.max kills, memory.high throttles; UINT64_MAX for
- * "max". Usage is memory.current less the clean file cache.
- *
- * memory.stat is read only when memory.current reaches `matters_from`: below it, the cache included, nothing
- * could be decided, and memory.current is returned as an upper bound.
- */
-int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                           uint64_t *max, uint64_t *high);
-int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                          uint64_t matters_from, uint64_t *usage);
+/* The limits of one cgroup level; UINT64_MAX: none, or unknown. */
+struct guard_level_limits {
+    uint64_t max;          /* kills */
+    uint64_t high;         /* v2: throttles */
+    uint64_t with_swap;    /* of memory and swap together; kills. Asked for only when there is swap */
+    uint64_t of_ancestors; /* v1: the smallest max of the level and all above it, seen or not */
+};
 
 /*
- * cgroup v1 (Documentation/admin-guide/cgroup-v1/memory.rst): memory.limit_in_bytes, a number near 2^63 for
- * none, and the smallest limit of the level and all its ancestors, seen or not (UINT64_MAX: unknown).
+ * cgroup v2 (Documentation/admin-guide/cgroup-v2.rst): memory.max, memory.high, memory.swap.max; memory.current
+ * and memory.swap.current. cgroup v1 (Documentation/admin-guide/cgroup-v1/memory.rst): memory.limit_in_bytes, a
+ * number near 2^63 for none, memory.memsw.limit_in_bytes, hierarchical_memory_limit of memory.stat;
+ * memory.usage_in_bytes and memory.memsw.usage_in_bytes.
+ *
+ * Usage is less the clean file cache. memory.stat is read only when the kernel's number reaches `matters_from`:
+ * below it, the cache included, nothing could be decided, and that number is returned as an upper bound.
  */
-int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                           uint64_t *limit, uint64_t *hierarchical);
-int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                          uint64_t matters_from, uint64_t *usage);
+int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
+                           struct guard_scratch *scratch, struct guard_level_limits *limits);
+int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
+                          struct guard_scratch *scratch, uint64_t *usage);
+int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
+                           struct guard_scratch *scratch, struct guard_level_limits *limits);
+int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
+                          struct guard_scratch *scratch, uint64_t *usage);
+
+/* Reads the file that holds one number, or "max" (UINT64_MAX), in level's folder. */
+int guard_cgroup_number(const struct guard_cgroup *cgroup, unsigned level, const char *file,
+                        struct guard_scratch *scratch, uint64_t *value);
+/* Reads memory.stat of the level into scratch->text. */
+int guard_cgroup_stat(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch);
 
 /* This process alone (proc_pid_statm(5), proc_pid_status(5)). */
 struct guard_process {

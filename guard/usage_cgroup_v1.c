@@ -2,28 +2,21 @@
 
 #include "heapprof/base/procfs.h"
 
-static int read_number(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                       const char *file, uint64_t *value) {
-    guard_cgroup_file(cgroup, level, file, scratch->path, sizeof scratch->path);
-    return hp_procfs_read_u64(scratch->path, value);
-}
-
-static int read_stat(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch) {
-    guard_cgroup_file(cgroup, level, "memory.stat", scratch->path, sizeof scratch->path);
-    return hp_procfs_read(scratch->path, scratch->text, sizeof scratch->text) < 0 ? -1 : 0;
-}
-
-int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                           uint64_t *limit, uint64_t *hierarchical) {
+int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
+                           struct guard_scratch *scratch, struct guard_level_limits *limits) {
+    uint64_t max = 0;
     uint64_t value = 0;
-    if (read_number(cgroup, level, scratch, "memory.limit_in_bytes", &value) != 0) {
+    if (guard_cgroup_number(cgroup, level, "memory.limit_in_bytes", scratch, &max) != 0) {
         return -1;
     }
-    *limit = value;
-    *hierarchical = UINT64_MAX;
-    if (read_stat(cgroup, level, scratch) == 0 &&
+    *limits = (struct guard_level_limits){max, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    /* The kernel never has it below the other one; when they are equal, it alone would do. */
+    if (has_swap && guard_cgroup_number(cgroup, level, "memory.memsw.limit_in_bytes", scratch, &value) == 0) {
+        limits->with_swap = value;
+    }
+    if (guard_cgroup_stat(cgroup, level, scratch) == 0 &&
         hp_procfs_field(scratch->text, "hierarchical_memory_limit", &value) == 0) {
-        *hierarchical = value;
+        limits->of_ancestors = value;
     }
     return 0;
 }
@@ -38,21 +31,23 @@ static uint64_t field(const char *text, const char *total, const char *plain) {
     return 0;
 }
 
+/* As in v2. */
 static uint64_t clean_cache(const char *stat) {
     uint64_t file = field(stat, "total_inactive_file", "inactive_file") + field(stat, "total_active_file", "active_file");
     uint64_t dirty = field(stat, "total_dirty", "dirty") + field(stat, "total_writeback", "writeback");
     return file > dirty ? file - dirty : 0;
 }
 
-int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                          uint64_t matters_from, uint64_t *usage) {
+int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
+                          struct guard_scratch *scratch, uint64_t *usage) {
+    const char *file = with_swap ? "memory.memsw.usage_in_bytes" : "memory.usage_in_bytes";
     uint64_t current = 0;
-    if (read_number(cgroup, level, scratch, "memory.usage_in_bytes", &current) != 0) {
+    uint64_t cache = 0;
+    if (guard_cgroup_number(cgroup, level, file, scratch, &current) != 0) {
         return -1;
     }
-    uint64_t cache = 0;
     if (current >= matters_from) {
-        if (read_stat(cgroup, level, scratch) != 0) {
+        if (guard_cgroup_stat(cgroup, level, scratch) != 0) {
             return -1;
         }
         cache = clean_cache(scratch->text);

@@ -2,20 +2,22 @@
 
 #include "heapprof/base/procfs.h"
 
-static int read_number(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                       const char *file, uint64_t *value) {
-    guard_cgroup_file(cgroup, level, file, scratch->path, sizeof scratch->path);
-    return hp_procfs_read_u64(scratch->path, value);
-}
-
-int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                           uint64_t *max, uint64_t *high) {
+int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
+                           struct guard_scratch *scratch, struct guard_level_limits *limits) {
+    uint64_t max = 0;
     uint64_t value = 0;
-    if (read_number(cgroup, level, scratch, "memory.max", &value) != 0) {
+    if (guard_cgroup_number(cgroup, level, "memory.max", scratch, &max) != 0) {
         return -1;
     }
-    *max = value;
-    *high = read_number(cgroup, level, scratch, "memory.high", &value) == 0 ? value : UINT64_MAX;
+    *limits = (struct guard_level_limits){max, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (guard_cgroup_number(cgroup, level, "memory.high", scratch, &value) == 0) {
+        limits->high = value;
+    }
+    /* Two limits here, of which the sum is what the group can hold before it is killed. */
+    if (has_swap && max != UINT64_MAX && guard_cgroup_number(cgroup, level, "memory.swap.max", scratch, &value) == 0 &&
+        value != 0 && value < UINT64_MAX - max) {
+        limits->with_swap = max + value;
+    }
     return 0;
 }
 
@@ -32,16 +34,18 @@ static uint64_t clean_cache(const char *stat) {
     return file > dirty ? file - dirty : 0;
 }
 
-int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, struct guard_scratch *scratch,
-                          uint64_t matters_from, uint64_t *usage) {
+int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
+                          struct guard_scratch *scratch, uint64_t *usage) {
     uint64_t current = 0;
-    if (read_number(cgroup, level, scratch, "memory.current", &current) != 0) {
+    uint64_t swap = 0;
+    uint64_t cache = 0;
+    if (guard_cgroup_number(cgroup, level, "memory.current", scratch, &current) != 0 ||
+        (with_swap && guard_cgroup_number(cgroup, level, "memory.swap.current", scratch, &swap) != 0)) {
         return -1;
     }
-    uint64_t cache = 0;
+    current += swap;
     if (current >= matters_from) {
-        guard_cgroup_file(cgroup, level, "memory.stat", scratch->path, sizeof scratch->path);
-        if (hp_procfs_read(scratch->path, scratch->text, sizeof scratch->text) < 0) {
+        if (guard_cgroup_stat(cgroup, level, scratch) != 0) {
             return -1;
         }
         cache = clean_cache(scratch->text);

@@ -18,23 +18,35 @@ void guard_watch_init(struct guard_watch *watch, const struct hp_options *option
     watch->reading.limit = UINT64_MAX;
 }
 
-static void say_sizes_left_out(struct guard_watch *watch, unsigned left_out, uint64_t limit) {
-    if (left_out == 0 || watch->has_said_sizes) {
-        return;
-    }
-    char size[32];
-    struct hp_writer w = hp_writer_over(size, sizeof size);
-    hp_writer_size(&w, limit);
-    watch->has_said_sizes = true;
-    hp_log(HP_LOG_WARN, "HEAPPROF_THRESHOLDS: %u of them above the limit of %s, ignored%s", left_out, size,
-           left_out == watch->thresholds->count ? "; using 80%,90%,95%" : "");
+struct guard_news guard_watch_take_news(struct guard_watch *watch) {
+    struct guard_news news = watch->news;
+    news.least_limit = guard_watch_limit(watch);
+    watch->news = (struct guard_news){0};
+    return news;
 }
 
-static void say_limit(const struct guard_watch *watch) {
+void guard_news_say(const struct guard_news *news) {
     char size[32];
     struct hp_writer w = hp_writer_over(size, sizeof size);
-    hp_writer_size(&w, guard_watch_limit(watch));
-    hp_log(HP_LOG_INFO, "the limits have changed; the smallest is now %s", watch->count > 0 ? size : "none");
+    hp_writer_size(&w, news->least_limit);
+    if (news->is_unreadable) {
+        hp_log(HP_LOG_WARN, "memory usage or limit could not be read; heapprof goes on trying");
+    }
+    if (news->left_out > 0) {
+        hp_log(HP_LOG_WARN, "HEAPPROF_THRESHOLDS: %u of them above the limit of %s, ignored%s", news->left_out, size,
+               news->has_defaults ? "; using 80%,90%,95%" : "");
+    }
+    if (news->has_changed) {
+        hp_log(HP_LOG_INFO, "the limits have changed; the smallest is now %s", size);
+    }
+}
+
+static void note_left_out(struct guard_watch *watch, unsigned left_out) {
+    if (left_out > 0 && !watch->has_said_sizes) {
+        watch->has_said_sizes = true;
+        watch->news.left_out = left_out;
+        watch->news.has_defaults = left_out == watch->thresholds->count;
+    }
 }
 
 static const struct guard_watched *find_same(const struct guard_watch *watch, const struct guard_pair *pair) {
@@ -72,22 +84,19 @@ static void follow_limits(struct guard_watch *watch) {
             }
         }
         unsigned left_out = guard_policy_make(&next->policy, watch->thresholds, pair->limit, guard_pair_kills(pair));
-        say_sizes_left_out(watch, left_out, pair->limit);
+        note_left_out(watch, left_out);
     }
-    bool is_first = watch->read_at == 0;
+    watch->news.has_changed = watch->read_at != 0;
     watch->count = watch->limits.count;
     memcpy(watch->at, watch->next, watch->count * sizeof watch->at[0]);
     memcpy(watch->usage, usage, watch->count * sizeof usage[0]);
-    if (!is_first) {
-        say_limit(watch);
-    }
 }
 
 static void note_failure(struct guard_watch *watch) {
     watch->is_odd = true;
     if (!watch->has_said_unreadable) {
         watch->has_said_unreadable = true;
-        hp_log(HP_LOG_WARN, "memory usage or limit could not be read; heapprof goes on trying");
+        watch->news.is_unreadable = true;
     }
 }
 
@@ -227,13 +236,17 @@ uint64_t guard_watch_distance(const struct guard_watch *watch) {
 }
 
 int64_t guard_watch_sleep(const struct guard_watch *watch) {
-    int64_t least = watch->count > 0 ? GUARD_SLEEP_MAX_NS : -1;
+    int64_t least = guard_watch_is_wanted(watch) ? GUARD_SLEEP_MAX_NS : -1;
     for (unsigned i = 0; i < watch->count; i++) {
         const struct guard_watched *watched = &watch->at[i];
         int64_t sleep = guard_pace_sleep(&watched->pace, guard_distance(&watched->policy, &watched->arming, watch->usage[i]));
         least = sleep < least ? sleep : least;
     }
     return least;
+}
+
+bool guard_watch_is_wanted(const struct guard_watch *watch) {
+    return watch->wish.setting.kind != HP_LIMIT_OFF || watch->wish.set != 0;
 }
 
 uint64_t guard_watch_limit(const struct guard_watch *watch) {

@@ -21,6 +21,15 @@ struct guard_watched {
     struct guard_pace pace;
 };
 
+/* What people should be told, once the lock is released: a write to a full pipe may block. */
+struct guard_news {
+    bool is_unreadable;
+    bool has_changed;     /* the limits */
+    unsigned left_out;    /* thresholds above their limit, … */
+    bool has_defaults;    /* … which were all, so the defaults stand in */
+    uint64_t least_limit; /* of which all this is said */
+};
+
 struct guard_watch {
     struct guard_limit_wish wish;
     const hp_option_thresholds *thresholds;
@@ -35,6 +44,7 @@ struct guard_watch {
     bool is_odd;      /* a read failed, or usage is above a limit: look for the cgroup again soon */
     bool has_said_unreadable;
     bool has_said_sizes;
+    struct guard_news news;
     struct guard_scratch scratch;
     struct guard_watched next[GUARD_PAIRS_MAX]; /* scratch for a change of the list */
 };
@@ -74,8 +84,16 @@ void guard_watch_reset(struct guard_watch *watch);
 /* Bytes that must be handed out before anything could be crossed; UINT64_MAX when nothing is watched. */
 uint64_t guard_watch_distance(const struct guard_watch *watch);
 
-/* How long the timer may sleep; < 0: for ever, nothing is watched. */
+/* How long the timer may sleep, ns; < 0: for ever, nothing is to be watched. */
 int64_t guard_watch_sleep(const struct guard_watch *watch);
+
+/* What is new since the last call. */
+struct guard_news guard_watch_take_news(struct guard_watch *watch);
+/* Writes a line for each piece of news; needs no lock. */
+void guard_news_say(const struct guard_news *news);
+
+/* Whether a limit is wished for: then there may be one later even if there is none yet. */
+bool guard_watch_is_wanted(const struct guard_watch *watch);
 
 /* The smallest limit; UINT64_MAX when there is none. */
 uint64_t guard_watch_limit(const struct guard_watch *watch);

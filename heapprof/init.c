@@ -2,8 +2,8 @@
  * The start: binds the rooms to each other, in the constructor, and again in every forked child. Included by
  * nobody.
  *
- * Before the constructor allocations pass straight to jemalloc, unsampled: another library's constructor may
- * have run first. The constructor is the one place where the loader may be asked for libunwind.
+ * Before the constructor allocations pass straight to jemalloc, unsampled: the loader's, and those of other
+ * libraries' constructors that happen to run first.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ static const struct guard_host guard_host = {
 static bool init_tables(uint64_t limit) {
     return hp_module_table_init() && hp_frame_table_init(clamp(limit / 128, MIB, 16 * MIB), hp_frame_module_of) &&
            hp_stack_table_init(clamp(limit / 32, 2 * MIB, 64 * MIB)) &&
-           hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB));
+           hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB)) && hp_unwinder_init();
 }
 
 static uint64_t choose_period(uint64_t limit) {
@@ -110,10 +110,9 @@ static void install_signal(void) {
     }
 }
 
-/* In the order of the locks' ranks; the unwinder first, because who unwinds takes locks afterwards. */
+/* In the order of the locks' ranks. */
 static void before_fork(void) {
     hp_thread_mute(&hp_thread); /* other handlers run between this and fork, and may allocate */
-    hp_unwinder_fork_prepare();
     guard_fork_prepare();
     hp_capture_fork_prepare();
     hp_stack_table_fork_prepare();
@@ -129,7 +128,6 @@ static void after_fork_in_parent(void) {
     hp_stack_table_fork_parent();
     hp_capture_fork_parent();
     guard_fork_parent();
-    hp_unwinder_fork_parent();
     hp_recorder_leave();
 }
 
@@ -140,7 +138,6 @@ static void after_fork_in_child(void) {
     hp_stack_table_fork_child();
     hp_capture_fork_child();
     guard_fork_child();
-    hp_unwinder_fork_child();
     hp_recorder_fork_child();
     hp_recorder_leave();
 }
@@ -186,7 +183,6 @@ static bool start(const struct hp_refused_limit *refused) {
     }
     hp_frame_module_init();
     init_capture(period);
-    (void)hp_unwinder_init();
     if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
         hp_log(HP_LOG_WARN, "fork() can't be followed; this is a plain jemalloc");
         return false;

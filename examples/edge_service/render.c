@@ -11,7 +11,7 @@ static const char preferences_template[] =
     "{\"user\":\"{{user}}\",\"theme\":\"dark\",\"locale\":\"en-GB\",\"timezone\":\"Europe/Berlin\","
     "\"newsletter\":false,\"feeds\":[\"front\",\"science\",\"economy\",\"culture\",\"sport\"],"
     "\"flags\":{\"new_header\":true,\"infinite_scroll\":false,\"comments_v3\":true,\"push\":false},"
-    "\"muted\":[\"horoscopes\",\"quizzes\",\"royals\"],"
+    "\"muted\":[\"celebrities\",\"horoscopes\",\"lottery\",\"quizzes\",\"royals\",\"gadgets\"],"
     "\"consent\":{\"analytics\":false,\"ads\":false,\"updated\":\"2024-11-05T09:41:00Z\"},"
     "\"reader\":{\"font\":\"serif\",\"size\":17,\"width\":\"narrow\",\"justify\":true}}";
 

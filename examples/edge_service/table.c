@@ -43,7 +43,7 @@ static void table_grow(struct table *table) {
 }
 
 bool table_insert(struct table *table, struct table_node *node, uint64_t hash) {
-    if (table->count == table->slot_count)
+    if (table->count >= table->slot_count / 4 * 3)
         table_grow(table);
     if (table->slot_count == 0)
         return false;

@@ -4,7 +4,21 @@
 #include <elf.h>
 #include <string.h>
 
+#include "heapprof/base/rng.h"
+
 #define PAGE ((uintptr_t)4096)
+
+bool hp_loader_view_place(uintptr_t pc, struct hp_place *place) {
+    struct dl_find_object found;
+    if (_dl_find_object((void *)pc, &found) != 0) {
+        return false;
+    }
+    place->start = (uintptr_t)found.dlfo_map_start;
+    place->end = (uintptr_t)found.dlfo_map_end;
+    uint64_t who = (uintptr_t)found.dlfo_link_map ^ place->start ^ (place->end << 1) ^ ((uintptr_t)found.dlfo_eh_frame << 2);
+    place->tag = (uint16_t)(hp_rng_mix(who) >> 48);
+    return true;
+}
 
 bool hp_loader_view_find(uintptr_t pc, struct hp_loaded *loaded) {
     struct dl_find_object found;
@@ -26,8 +40,22 @@ bool hp_loader_view_find(uintptr_t pc, struct hp_loaded *loaded) {
         .header_count = elf->e_phnum,
         .map_start = start,
         .map_end = end,
+        .eh_frame_header = (uintptr_t)found.dlfo_eh_frame,
     };
     return true;
+}
+
+bool hp_loader_view_bounds(const struct hp_loaded *loaded, uintptr_t address, uintptr_t *start, uintptr_t *end) {
+    for (size_t i = 0; i < loaded->header_count; i++) {
+        const ElfW(Phdr) *h = &loaded->headers[i];
+        uintptr_t at = loaded->base + h->p_vaddr;
+        if (h->p_type == PT_LOAD && (h->p_flags & PF_R) != 0 && address >= at && address - at < h->p_filesz) {
+            *start = at;
+            *end = at + h->p_filesz;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool hp_loader_view_segment(const struct hp_loaded *loaded, uintptr_t pc, struct hp_segment *segment) {

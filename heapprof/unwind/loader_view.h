@@ -19,6 +19,7 @@ struct hp_loaded {
     size_t header_count;
     uintptr_t map_start;
     uintptr_t map_end;
+    uintptr_t eh_frame_header; /* .eh_frame_hdr; 0: it has none */
 };
 
 /* The executable segment of a loaded binary. */
@@ -28,9 +29,22 @@ struct hp_segment {
     uint64_t offset; /* of `start` in the file */
 };
 
+/* The part of the address space that one loaded binary takes. */
+struct hp_place {
+    uintptr_t start;
+    uintptr_t end;
+    uint16_t tag; /* of this binary: another one in the same place later has, all but surely, another */
+};
+
+/* Finds the place around `pc`, as hp_loader_view_find() does, in a few ns. */
+bool hp_loader_view_place(uintptr_t pc, struct hp_place *place);
+
 /* Finds the binary that `pc` lies in. False when there is none (generated code) or its headers are not
  * mapped. Any thread and any context; takes no lock. */
 bool hp_loader_view_find(uintptr_t pc, struct hp_loaded *loaded);
+
+/* The bounds of the mapped segment of `loaded` that `address` lies in. False when there is none. */
+bool hp_loader_view_bounds(const struct hp_loaded *loaded, uintptr_t address, uintptr_t *start, uintptr_t *end);
 
 /* The executable segment of `loaded` around `pc`. False when pc lies in none. */
 bool hp_loader_view_segment(const struct hp_loaded *loaded, uintptr_t pc, struct hp_segment *segment);

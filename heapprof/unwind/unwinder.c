@@ -1,109 +1,232 @@
 #include "heapprof/unwind/unwinder.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
 #include <stddef.h>
 
-#include "heapprof/base/clock.h"
-#include "heapprof/base/log.h"
-#include "heapprof/base/sys.h"
-#include "heapprof/unwind/phdr_shim.h"
+#include "heapprof/unwind/cfi.h"
+#include "heapprof/unwind/expression.h"
+#include "heapprof/unwind/frame_cache.h"
+#include "heapprof/unwind/loader_view.h"
+#include "heapprof/unwind/machine.h"
+#include "heapprof/unwind/stack_reader.h"
 
-/* More than the frames between the application and unw_backtrace; they are cut off the result. */
-enum { OWN_FRAMES_MAX = 12, DEPTH_MAX = 128, FORK_PATIENCE_MS = 1000 };
+/* More frames than lie between here and the application. */
+enum { OWN_FRAMES_MAX = 16 };
 
-typedef int backtrace_function(void **buffer, int size);
+/* How a step from one frame to its caller ended. */
+enum step { STEP_DONE, STEP_LAST, STEP_LOST };
 
-static backtrace_function *backtrace_of_libunwind;
-
-/* Unwinding threads, so that fork() can wait for none. Raised before `closed` is looked at. */
-static _Atomic uint32_t inside;
-static _Atomic bool closed;
-
-static void try_once(void) {
-    void *pcs[OWN_FRAMES_MAX];
-    (void)backtrace_of_libunwind(pcs, OWN_FRAMES_MAX);
-}
+struct walk {
+    struct hp_registers frame;
+    bool is_exact; /* frame.pc is an interrupted instruction, not a return address */
+    struct hp_place place; /* the binary of the last frame looked at */
+    struct hp_stack_reader stack;
+};
 
 bool hp_unwinder_init(void) {
-    void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        hp_log(HP_LOG_WARN, "libunwind.so.8 can't be loaded (%s); stacks will have one frame", dlerror());
+    hp_stack_reader_init();
+    return hp_frame_cache_init();
+}
+
+/* The address to look a frame up by: a call may be its function's last instruction. */
+static uintptr_t lookup_pc(const struct walk *w) {
+    return w->frame.pc - !w->is_exact;
+}
+
+/* The value of a rule's register, for the CFA. */
+static bool register_of(const struct hp_registers *frame, uint32_t reg, uintptr_t *value) {
+    if (reg != HP_REGISTER_SP && reg != HP_REGISTER_FP) {
         return false;
     }
-    backtrace_of_libunwind = (backtrace_function *)dlsym(library, "unw_backtrace");
-    if (backtrace_of_libunwind == NULL || !hp_phdr_shim_check(try_once)) {
-        backtrace_of_libunwind = NULL;
-        hp_log(HP_LOG_WARN, "this libunwind.so.8 is not one that can be used without the loader's lock; "
-                            "stacks will have one frame");
-        return false;
-    }
+    *value = reg == HP_REGISTER_SP ? frame->sp : frame->fp;
     return true;
 }
 
-static bool enter(void) {
-    atomic_fetch_add(&inside, 1);
-    if (!atomic_load(&closed)) {
+/* Applies a rule for a register whose present value is in *value. */
+static bool apply(struct walk *w, const struct hp_cfi_rule *rule, uintptr_t cfa, uintptr_t *value) {
+    uintptr_t address = cfa + (uintptr_t)rule->offset;
+    switch (rule->kind) {
+    case HP_CFI_SAME:
+    case HP_CFI_UNDEFINED: /* the frame pointer of a caller that does not keep one */
         return true;
+    case HP_CFI_AT_CFA:
+        return hp_stack_reader_word(&w->stack, address, value);
+    case HP_CFI_CFA_PLUS:
+        *value = address;
+        return true;
+    case HP_CFI_REGISTER:
+        return register_of(&w->frame, rule->reg, value);
+    case HP_CFI_EXPRESSION:
+        return hp_expression_evaluate(rule->expression, rule->expression_bytes, &w->frame, &cfa, &w->stack, &address) &&
+               hp_stack_reader_word(&w->stack, address, value);
+    case HP_CFI_VALUE:
+        return hp_expression_evaluate(rule->expression, rule->expression_bytes, &w->frame, &cfa, &w->stack, value);
     }
-    atomic_fetch_sub(&inside, 1);
     return false;
 }
 
-static uint32_t backtrace(void **pcs, int max) {
-    if (backtrace_of_libunwind == NULL || !enter()) {
-        return 0;
+static bool find_cfa(struct walk *w, const struct hp_cfi_rule *rule, uintptr_t *cfa) {
+    if (rule->kind == HP_CFI_VALUE) {
+        return hp_expression_evaluate(rule->expression, rule->expression_bytes, &w->frame, NULL, &w->stack, cfa);
     }
-    hp_phdr_shim_begin();
-    int depth = backtrace_of_libunwind(pcs, max);
-    hp_phdr_shim_end();
-    atomic_fetch_sub(&inside, 1);
-    return depth > 0 ? (uint32_t)depth : 0;
+    if (rule->kind != HP_CFI_REGISTER || !register_of(&w->frame, rule->reg, cfa)) {
+        return false;
+    }
+    *cfa += (uintptr_t)rule->offset;
+    return true;
 }
 
-/* The first frame of the application: the one that returns to `caller`. `depth` when there is none. */
-static uint32_t first_of_application(void *const *found, uint32_t depth, const void *caller) {
-    uint32_t first = 0;
-    while (first < depth && found[first] != caller) {
-        first++;
+/* One step by the tables' full rules. */
+static enum step step_by_row(struct walk *w, const struct hp_cfi_row *row) {
+    uintptr_t cfa = 0;
+    if (row->pc.kind == HP_CFI_UNDEFINED) {
+        return STEP_LAST;
     }
-    return first;
+    if (row->pc.kind == HP_CFI_SAME || !find_cfa(w, &row->cfa, &cfa)) {
+        return STEP_LOST;
+    }
+    struct hp_registers caller = {.pc = w->frame.pc, .sp = cfa, .fp = w->frame.fp};
+    if (!apply(w, &row->pc, cfa, &caller.pc) || !apply(w, &row->fp, cfa, &caller.fp) ||
+        !apply(w, &row->sp, cfa, &caller.sp)) {
+        return STEP_LOST;
+    }
+    if (caller.sp <= w->frame.sp && !row->is_signal_frame) {
+        return STEP_LOST; /* stacks grow down; only a signal handler's may lie elsewhere */
+    }
+    w->frame = caller;
+    w->is_exact = row->is_signal_frame;
+    return STEP_DONE;
 }
 
-uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller, bool *truncated) {
-    void *found[DEPTH_MAX + OWN_FRAMES_MAX + 1];
-    uint32_t room = max < DEPTH_MAX ? max : DEPTH_MAX;
-    uint32_t depth = backtrace(found, (int)(room + OWN_FRAMES_MAX + 1));
-    uint32_t first = first_of_application(found, depth, caller);
-    if (first == depth) { /* no unwinder, a fork under way, or lost inside our own frames */
+static bool within(int64_t value, int64_t bound) {
+    return value >= -bound && value <= bound;
+}
+
+/* What the cache can hold of a row. */
+static struct hp_frame_rule condense(const struct hp_cfi_row *row) {
+    if (row->pc.kind == HP_CFI_UNDEFINED) {
+        return (struct hp_frame_rule){.kind = HP_FRAME_LAST};
+    }
+    bool cfa_is_plain = row->cfa.kind == HP_CFI_REGISTER && within(row->cfa.offset, HP_FRAME_CFA_MAX) &&
+                        (row->cfa.reg == HP_REGISTER_SP || row->cfa.reg == HP_REGISTER_FP);
+    bool pc_is_plain = row->pc.kind == HP_CFI_AT_CFA && row->pc.offset == -(int64_t)sizeof(uintptr_t);
+    bool fp_is_plain = row->fp.kind == HP_CFI_SAME || row->fp.kind == HP_CFI_UNDEFINED ||
+                       (row->fp.kind == HP_CFI_AT_CFA && row->fp.offset != 0 && within(row->fp.offset, HP_FRAME_FP_MAX));
+    if (!cfa_is_plain || !pc_is_plain || !fp_is_plain || row->sp.kind != HP_CFI_SAME || row->is_signal_frame) {
+        return (struct hp_frame_rule){.kind = HP_FRAME_TABLES};
+    }
+    return (struct hp_frame_rule){.kind = HP_FRAME_PLAIN,
+                                  .cfa_from_fp = row->cfa.reg == HP_REGISTER_FP,
+                                  .cfa_offset = (int32_t)row->cfa.offset,
+                                  .fp_offset = (int32_t)row->fp.offset};
+}
+
+/* Learns the rule for `pc`, in the binary of w->place, from its tables. */
+static __attribute__((noinline)) struct hp_frame_rule learn(const struct walk *w, uintptr_t pc) {
+    struct hp_loaded binary;
+    struct hp_cfi_row row;
+    struct hp_frame_rule rule = {.kind = HP_FRAME_NONE};
+    if (hp_loader_view_find(pc, &binary) && hp_cfi_find(&binary, pc, &row)) {
+        rule = condense(&row);
+    }
+    hp_frame_cache_store(pc, w->place.tag, &rule);
+    return rule;
+}
+
+static __attribute__((noinline)) enum step step_by_tables(struct walk *w, uintptr_t pc) {
+    struct hp_loaded binary;
+    struct hp_cfi_row row;
+    bool found = hp_loader_view_find(pc, &binary) && hp_cfi_find(&binary, pc, &row);
+    return found ? step_by_row(w, &row) : STEP_LOST;
+}
+
+static enum step step_plain(struct walk *w, const struct hp_frame_rule *rule) {
+    uintptr_t cfa = (rule->cfa_from_fp ? w->frame.fp : w->frame.sp) + (uintptr_t)(intptr_t)rule->cfa_offset;
+    uintptr_t pc = 0;
+    if (cfa <= w->frame.sp || !hp_stack_reader_word(&w->stack, cfa - sizeof pc, &pc)) {
+        return STEP_LOST;
+    }
+    if (rule->fp_offset != 0 &&
+        !hp_stack_reader_word(&w->stack, cfa + (uintptr_t)(intptr_t)rule->fp_offset, &w->frame.fp)) {
+        return STEP_LOST;
+    }
+    w->frame.pc = pc;
+    w->frame.sp = cfa;
+    w->is_exact = false;
+    return STEP_DONE;
+}
+
+/* Code without tables (hand-written, generated) may still keep a frame pointer: then the caller's is at it, and
+ * the return address above. A guess counts only when it leads into a binary. */
+static enum step step_by_frame_pointer(struct walk *w) {
+    uintptr_t fp = w->frame.fp;
+    uintptr_t caller_fp = 0;
+    uintptr_t pc = 0;
+    struct hp_place place;
+    if (fp <= w->frame.sp || !hp_stack_reader_word(&w->stack, fp, &caller_fp) ||
+        !hp_stack_reader_word(&w->stack, fp + sizeof fp, &pc) || !hp_loader_view_place(pc - 1, &place)) {
+        return STEP_LOST;
+    }
+    w->frame = (struct hp_registers){.pc = pc, .sp = fp + 2 * sizeof fp, .fp = caller_fp};
+    w->is_exact = false;
+    return STEP_DONE;
+}
+
+static enum step step(struct walk *w) {
+    uintptr_t pc = lookup_pc(w);
+    if (pc - w->place.start >= w->place.end - w->place.start && !hp_loader_view_place(pc, &w->place)) {
+        w->place = (struct hp_place){0};
+        return step_by_frame_pointer(w);
+    }
+    struct hp_frame_rule rule = hp_frame_cache_find(pc, w->place.tag);
+    if (rule.kind == HP_FRAME_UNKNOWN) {
+        rule = learn(w, pc);
+    }
+    switch (rule.kind) {
+    case HP_FRAME_PLAIN:
+        return step_plain(w, &rule);
+    case HP_FRAME_TABLES:
+        return step_by_tables(w, pc);
+    case HP_FRAME_LAST:
+        return STEP_LAST;
+    case HP_FRAME_NONE:
+    case HP_FRAME_UNKNOWN:
+        break;
+    }
+    return step_by_frame_pointer(w);
+}
+
+/* Walks out of our own frames to the one that returns to `caller`. */
+static bool leave_own_frames(struct walk *w, const void *caller) {
+    for (int i = 0; i < OWN_FRAMES_MAX; i++) {
+        if (step(w) != STEP_DONE) {
+            return false;
+        }
+        if (w->frame.pc == (uintptr_t)caller) {
+            return true;
+        }
+    }
+    return false;
+}
+
+__attribute__((noinline)) uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller,
+                                                    bool *truncated) {
+    struct walk w = {.is_exact = true};
+    hp_machine_registers(&w.frame);
+    hp_stack_reader_begin(&w.stack, w.frame.sp);
+    *truncated = true;
+    if (!leave_own_frames(&w, caller)) {
         pcs[0] = (uintptr_t)caller - 1;
-        *truncated = true;
         return 1;
     }
-    uint32_t taken = 0;
-    for (uint32_t i = first; i < depth && taken < room && found[i] != NULL; i++) {
-        pcs[taken++] = (uintptr_t)found[i] - 1;
+    uint32_t depth = 0;
+    while (depth < max && w.frame.pc > 1) {
+        pcs[depth++] = lookup_pc(&w);
+        enum step ended = step(&w);
+        if (ended != STEP_DONE) {
+            *truncated = ended != STEP_LAST;
+            return depth;
+        }
     }
-    *truncated = first + taken < depth && found[first + taken] != NULL;
-    return taken;
-}
-
-void hp_unwinder_fork_prepare(void) {
-    atomic_store(&closed, true);
-    int64_t deadline = hp_clock_ns() + FORK_PATIENCE_MS * INT64_C(1000000);
-    for (uint32_t n = atomic_load(&inside); n != 0 && hp_clock_ns() < deadline; n = atomic_load(&inside)) {
-        hp_sys_futex_wait(&inside, n, 100000); /* no one wakes it: it is a short sleep */
-    }
-}
-
-void hp_unwinder_fork_parent(void) {
-    atomic_store(&closed, false);
-}
-
-void hp_unwinder_fork_child(void) {
-    if (atomic_load(&inside) != 0) {
-        backtrace_of_libunwind = NULL;
-        atomic_store(&inside, 0);
-    }
-    atomic_store(&closed, false);
+    *truncated = w.frame.pc > 1; /* a return address of 0 marks the end, too */
+    return depth;
 }

@@ -1,6 +1,7 @@
 #include "tests/unit/guard_tree.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,13 @@
 #include "heapprof/base/procfs.h"
 
 static char root[64];
+static bool is_there; /* the guard's thread may go on reading `root`: it is not emptied */
+
+/* The guard's children have threads of their own; ThreadSanitizer would have them die. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) {
+    return "die_after_fork=0";
+}
 
 static void fail(const char *what) {
     perror(what);
@@ -18,12 +26,12 @@ static void fail(const char *what) {
 
 void guard_tree_remove(void) {
     char command[128];
-    if (root[0] != '\0') {
+    if (is_there) {
         (void)snprintf(command, sizeof command, "rm -rf '%s'", root);
         if (system(command) != 0) {
             fail(command);
         }
-        root[0] = '\0';
+        is_there = false;
     }
 }
 
@@ -34,6 +42,7 @@ void guard_tree_make(void) {
     if (mkdtemp(root) == NULL) {
         fail(root);
     }
+    is_there = true;
     hp_procfs_set_root(root);
     guard_tree_write("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\nSwapTotal:             0 kB\n");
     guard_tree_statm(0, 0, 0);

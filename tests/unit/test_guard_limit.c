@@ -240,6 +240,41 @@ static void test_swap_counts(void **state) {
     assert_int_equal(usages[0], 40 * MIB);
 }
 
+static void test_swap_limit_of_a_cgroup_v2(void **state) {
+    (void)state;
+    guard_tree_write("/proc/meminfo", "MemTotal: 16777216 kB\nSwapTotal: 4194304 kB\n");
+    guard_tree_v2("a");
+    v2_level("/a", 120 * MIB, "134217728", "max");
+    guard_tree_write(V2 "/a/memory.swap.max", "67108864\n");
+    guard_tree_number(V2 "/a/memory.swap.current", 30 * MIB);
+    assert_true(resolve());
+    expect("cgroup v2 " V2 "/a=128\nmemory and swap of cgroup v2 " V2 "/a=192\n");
+    assert_true(read_usages(0));
+    assert_int_equal(usages[0], 120 * MIB);
+    assert_int_equal(usages[1], 150 * MIB);
+    guard_tree_write(V2 "/a/memory.swap.max", "max\n");
+    assert_true(resolve());
+    expect("cgroup v2 " V2 "/a=128\n");
+    guard_tree_write(V2 "/a/memory.swap.max", "0\n"); /* none: memory.max is all there is */
+    assert_true(resolve());
+    expect("cgroup v2 " V2 "/a=128\n");
+}
+
+static void test_swap_limit_of_a_cgroup_v1(void **state) {
+    (void)state;
+    guard_tree_write("/proc/meminfo", "MemTotal: 16777216 kB\nSwapTotal: 4194304 kB\n");
+    guard_tree_v1("a");
+    v1_level("/a", 100 * MIB, 128 * MIB, 128 * MIB);
+    v1_level("", 100 * MIB, V1_NONE, V1_NONE);
+    guard_tree_number(V1 "/a/memory.memsw.limit_in_bytes", 160 * MIB);
+    guard_tree_number(V1 "/a/memory.memsw.usage_in_bytes", 150 * MIB);
+    guard_tree_number(V1 "/memory.memsw.limit_in_bytes", V1_NONE);
+    assert_true(resolve());
+    expect("cgroup v1 " V1 "/a=128\nmemory and swap of cgroup v1 " V1 "/a=160\n");
+    assert_true(read_usages(0));
+    assert_int_equal(usages[1], 150 * MIB);
+}
+
 static void test_rlimits(void **state) {
     (void)state;
     struct rlimit as;
@@ -390,6 +425,8 @@ int main(void) {
         TEST(test_G4_explicit_limits),
         TEST(test_G4_percent_of_the_machine),
         TEST(test_swap_counts),
+        TEST(test_swap_limit_of_a_cgroup_v2),
+        TEST(test_swap_limit_of_a_cgroup_v1),
         TEST(test_rlimits),
         TEST(test_G11_P17_clean_cache_does_not_count_v2),
         TEST(test_G11_P17_clean_cache_does_not_count_v1),

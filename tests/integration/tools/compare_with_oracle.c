@@ -30,6 +30,15 @@ struct differences {
     size_t addresses, frames, inlined, different;
 };
 
+/* A function's symbol, to tell other names of the same code from wrong ones. */
+struct symbol {
+    uint64_t start, size;
+    const char *name;
+};
+
+static struct symbol *symbols;
+static size_t n_symbols;
+
 static Elf *open_elf(const char *path, int *fd) {
     elf_version(EV_CURRENT);
     *fd = open(path, O_RDONLY);
@@ -56,27 +65,35 @@ static bool offset_of(Elf *elf, uint64_t address, uint64_t *offset) {
     return false;
 }
 
-static size_t spread_addresses(Elf *binary, Elf *symbols, struct address *addresses) {
-    size_t count = 0;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(symbols, section)) != NULL;) {
+static void read_symbols(Elf *elf) {
+    size_t capacity = 0;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_SYMTAB)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
-        size_t total = header.sh_size / header.sh_entsize;
-        /* A large program has more functions than fit: every n-th of them. */
-        size_t stride = total / (MOST / EACH) + 1;
-        for (size_t i = 0; i < total; i += stride) {
+        for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
             GElf_Sym symbol;
             if (gelf_getsym(data, (int)i, &symbol) == NULL || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
                 symbol.st_size == 0)
                 continue;
-            uint64_t step = symbol.st_size / EACH + 1;
-            for (uint64_t at = 0; at < symbol.st_size && count < MOST; at += step) {
-                struct address *address = &addresses[count];
-                address->address = symbol.st_value + at;
-                count += offset_of(binary, address->address, &address->offset);
-            }
+            symbols = hp_memory_grow(symbols, n_symbols, &capacity, sizeof *symbols);
+            symbols[n_symbols++] = (struct symbol){symbol.st_value, symbol.st_size,
+                                                   elf_strptr(elf, header.sh_link, symbol.st_name)};
+        }
+    }
+}
+
+static size_t spread_addresses(Elf *binary, struct address *addresses) {
+    size_t count = 0;
+    /* A large program has more functions than fit: every n-th of them. */
+    size_t stride = n_symbols / (MOST / EACH) + 1;
+    for (size_t i = 0; i < n_symbols; i += stride) {
+        uint64_t step = symbols[i].size / EACH + 1;
+        for (uint64_t at = 0; at < symbols[i].size && count < MOST; at += step) {
+            struct address *address = &addresses[count];
+            address->address = symbols[i].start + at;
+            count += offset_of(binary, address->address, &address->offset);
         }
     }
     return count;
@@ -169,11 +186,31 @@ static void print_frames(const char *who, const struct frame *frames, size_t cou
         printf("    %-6s %s  %s\n", i == 0 ? who : "", frames[i].name, frames[i].place);
 }
 
+/*
+ * The outermost function may have several names, when a linker or compiler folded equal code: any that
+ * the symbol table has for the address is right.
+ */
+static bool is_another_name(uint64_t address, const struct frame *ours) {
+    for (size_t i = 0; i < n_symbols; i++) {
+        if (address < symbols[i].start || address - symbols[i].start >= symbols[i].size)
+            continue;
+        static struct frame other;
+        snprintf(other.name, sizeof other.name, "%s", symbols[i].name);
+        other.place[0] = '\0';
+        make_comparable(&other);
+        if (strcmp(other.name, ours->name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void compare(struct differences *differences, uint64_t address, const struct frame *ours, size_t n_ours,
                     const struct frame *theirs, size_t n_theirs) {
     bool same = n_ours == n_theirs;
     for (size_t i = 0; same && i < n_ours; i++)
-        same = strcmp(ours[i].name, theirs[i].name) == 0 && strcmp(ours[i].place, theirs[i].place) == 0;
+        same = strcmp(ours[i].place, theirs[i].place) == 0 &&
+               (strcmp(ours[i].name, theirs[i].name) == 0 ||
+                (i == n_ours - 1 && is_another_name(address, &ours[i])));
     differences->addresses++;
     differences->frames += n_theirs;
     differences->inlined += n_theirs > 1;
@@ -206,8 +243,9 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return 2;
     int binary_fd, symbols_fd;
-    Elf *binary = open_elf(argv[1], &binary_fd), *symbols = open_elf(argc > 2 ? argv[2] : argv[1], &symbols_fd);
-    size_t count = spread_addresses(binary, symbols, addresses);
+    Elf *binary = open_elf(argv[1], &binary_fd);
+    read_symbols(open_elf(argc > 2 ? argv[2] : argv[1], &symbols_fd));
+    size_t count = spread_addresses(binary, addresses);
     struct hp_resolver *resolver = hp_resolver_open(argv[1], "", &error);
     if (resolver == NULL) {
         fprintf(stderr, "%s: %s\n", argv[1], error.text);
