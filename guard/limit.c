@@ -54,7 +54,7 @@ static void add_below_ram(struct making *m, enum guard_pair_kind kind, unsigned 
 }
 
 static void add_below_swap(struct making *m, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
-    if (m->old->swap > 0) {
+    if (m->old->swap > 0 && m->old->ram != UINT64_MAX) {
         add_below(m, m->old->ram + m->old->swap, kind, level, limit);
     }
 }

@@ -6,6 +6,9 @@ static const uint64_t first_rate = UINT64_C(256) << 20;
 /* The kernel charges a cgroup in batches of 64 pages: over less time than this a batch looks like a flood. */
 #define LEAST_SPAN_NS INT64_C(500000)
 
+/* As fast as one thread touches fresh pages on a good machine. */
+static const double sudden_rate = 4294967296.0;
+
 static const double decay_seconds = 5.0;
 
 void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now) {
@@ -24,11 +27,17 @@ void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now) {
     *pace = (struct guard_pace){.usage = usage, .when = now, .rate = rate < 1e18 ? (uint64_t)rate : UINT64_C(1) << 60};
 }
 
-int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance) {
-    double seconds = (double)distance / ((double)pace->rate + 1.0) / 2;
-    if (seconds >= (double)GUARD_SLEEP_MAX_NS * 1e-9) {
-        return GUARD_SLEEP_MAX_NS;
+/* The time in which `rate` bytes a second make `distance`, within the two bounds. */
+static int64_t span_ns(uint64_t distance, double rate, int64_t least, int64_t most) {
+    double ns = (double)distance / rate * 1e9;
+    if (ns >= (double)most) {
+        return most;
     }
-    int64_t ns = (int64_t)(seconds * 1e9);
-    return ns > GUARD_SLEEP_MIN_NS ? ns : GUARD_SLEEP_MIN_NS;
+    return ns > (double)least ? (int64_t)ns : least;
+}
+
+int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance) {
+    int64_t by_rate = span_ns(distance, ((double)pace->rate + 1) * 2, GUARD_SLEEP_MIN_NS, GUARD_SLEEP_MAX_NS);
+    int64_t by_surprise = span_ns(distance, sudden_rate, GUARD_SLEEP_IDLE_NS, GUARD_SLEEP_MAX_NS);
+    return by_rate < by_surprise ? by_rate : by_surprise;
 }

@@ -96,9 +96,10 @@ static struct piece parse_set(struct parser *parser) {
     bool negated = *parser->at == '^';
     parser->at += negated;
     for (bool first = true; *parser->at != ']' || first; first = false) {
-        unsigned char from = (unsigned char)*parser->at++;
-        if (from == '\0' || (from == '[' && *parser->at == ':'))
+        unsigned char from = (unsigned char)*parser->at;
+        if (from == '\0' || (from == '[' && parser->at[1] == ':'))
             return fail(parser);
+        parser->at++;
         if (from == '\\') {
             if (*parser->at == '\0' || !set_add_escape(set, (unsigned char)*parser->at++))
                 return fail(parser);

@@ -86,26 +86,33 @@ static bool starts_with(const uint8_t *data, size_t size, const char *text) {
     return size >= length && memcmp(data, text, length) == 0;
 }
 
-static bool not_a_profile(const uint8_t *data, size_t size, size_t offset, struct hp_error *error) {
+/* Two text forms of heap profiles are common enough to be named. */
+static bool check_text_forms(const uint8_t *data, size_t size, struct hp_error *error) {
     if (starts_with(data, size, "heap_v2/"))
         return hp_error_set(error, "is a raw jemalloc heap dump, not a pprof profile");
     if (starts_with(data, size, "heap profile:"))
         return hp_error_set(error, "is a heap profile in the old text form, not a pprof profile");
+    return true;
+}
+
+static bool not_a_profile(size_t size, size_t offset, struct hp_error *error) {
     return hp_error_set(error, "is not a pprof profile, or a damaged one (byte %zu of %zu)", offset, size);
 }
 
 bool hp_wire_check(const uint8_t *data, size_t size, struct hp_error *error) {
     struct cursor cursor = {data, data + size};
     struct walk walk = {0};
+    if (!check_text_forms(data, size, error))
+        return false;
     while (cursor.at < cursor.end) {
         size_t offset = (size_t)(cursor.at - data);
         const uint8_t *from = NULL;
         uint64_t tag = 0;
         if (!read_varint(&cursor, &tag) || tag >> 3 == 0 || tag > UINT32_MAX ||
             !skip_field(&cursor, tag & 7, &from))
-            return not_a_profile(data, size, offset, error);
+            return not_a_profile(size, offset, error);
         if (tag >> 3 == FIELD_STRING && (tag & 7) != WIRE_BYTES)
-            return not_a_profile(data, size, offset, error);
+            return not_a_profile(size, offset, error);
         if (!check_field(&walk, tag >> 3, from, (size_t)(cursor.at - from), error))
             return false;
     }

@@ -15,8 +15,6 @@ void *je_realloc(void *ptr, size_t size);
 void je_free(void *ptr);
 int je_posix_memalign(void **out, size_t alignment, size_t size);
 void *je_aligned_alloc(size_t alignment, size_t size);
-void *je_memalign(size_t alignment, size_t size);
-void *je_valloc(size_t size);
 size_t je_malloc_usable_size(void *ptr);
 void *je_mallocx(size_t size, int flags);
 void *je_rallocx(void *ptr, size_t size, int flags);

@@ -71,12 +71,13 @@ HP_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
     ALLOCATE_ALIGNED(alignment, size, je_aligned_alloc(alignment, size));
 }
 
+/* Not je_memalign and je_valloc: in jemalloc 5.3.0 they set no errno, and of 0 bytes make an unaligned object. */
 HP_EXPORT void *memalign(size_t alignment, size_t size) {
-    ALLOCATE_ALIGNED(alignment, size, je_memalign(alignment, size));
+    ALLOCATE_ALIGNED(alignment, size, je_aligned_alloc(alignment, size));
 }
 
 HP_EXPORT void *valloc(size_t size) {
-    ALLOCATE_ALIGNED(PAGE, size, je_valloc(size));
+    ALLOCATE_ALIGNED(PAGE, size, je_aligned_alloc(PAGE, size));
 }
 
 HP_EXPORT void *pvalloc(size_t size) {
@@ -86,7 +87,7 @@ HP_EXPORT void *pvalloc(size_t size) {
         return NULL;
     }
     rounded &= ~(PAGE - 1);
-    ALLOCATE_ALIGNED(PAGE, rounded, je_memalign(PAGE, rounded));
+    ALLOCATE_ALIGNED(PAGE, rounded, je_aligned_alloc(PAGE, rounded));
 }
 
 HP_EXPORT int posix_memalign(void **out, size_t alignment, size_t size) {
@@ -105,9 +106,18 @@ HP_EXPORT void *mallocx(size_t size, int flags) {
     ALLOCATE(size, flags, je_mallocx(size, flags));
 }
 
+/* jemalloc 5.3.0 forgets errno where it can't grow an object. */
+static inline void *reallocate(void *object, size_t size) {
+    void *moved = je_realloc(object, size);
+    if (__builtin_expect(moved == NULL, 0) && size != 0) {
+        errno = ENOMEM;
+    }
+    return moved;
+}
+
 static void *ordinary_realloc(void *object, size_t size, int flags) {
     (void)flags;
-    return je_realloc(object, size);
+    return reallocate(object, size);
 }
 
 static __attribute__((noinline)) void *realloc_slow(void *object, size_t size, const void *caller) {
@@ -121,7 +131,7 @@ static __attribute__((noinline)) void *realloc_slow(void *object, size_t size, c
 HP_EXPORT void *realloc(void *object, size_t size) {
     hp_no_malloc_check();
     if (!hp_is_page_aligned(object) && hp_sampler_passes(size)) {
-        return je_realloc(object, size);
+        return reallocate(object, size);
     }
     return realloc_slow(object, size, HP_CALLER);
 }
@@ -134,7 +144,7 @@ HP_EXPORT void *reallocarray(void *object, size_t count, size_t size) {
     }
     hp_no_malloc_check();
     if (!hp_is_page_aligned(object) && hp_sampler_passes(bytes)) {
-        return je_realloc(object, bytes);
+        return reallocate(object, bytes);
     }
     return realloc_slow(object, bytes, HP_CALLER);
 }

@@ -78,13 +78,13 @@ DEFINE_NEW(_Znam, new_plain, (size_t size), (size), 0, je_malloc(size), false)
 DEFINE_NEW(_ZnwmRKSt9nothrow_t, new_nothrow, (size_t size, const void *tag), (size, tag), 0, je_malloc(size), true)
 DEFINE_NEW(_ZnamRKSt9nothrow_t, new_nothrow, (size_t size, const void *tag), (size, tag), 0, je_malloc(size), true)
 DEFINE_NEW(_ZnwmSt11align_val_t, new_aligned, (size_t size, size_t alignment), (size, alignment), ALIGN_FLAG,
-           je_memalign(alignment, size), false)
+           je_aligned_alloc(alignment, size), false)
 DEFINE_NEW(_ZnamSt11align_val_t, new_aligned, (size_t size, size_t alignment), (size, alignment), ALIGN_FLAG,
-           je_memalign(alignment, size), false)
+           je_aligned_alloc(alignment, size), false)
 DEFINE_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, new_aligned_nothrow, (size_t size, size_t alignment, const void *tag),
-           (size, alignment, tag), ALIGN_FLAG, je_memalign(alignment, size), true)
+           (size, alignment, tag), ALIGN_FLAG, je_aligned_alloc(alignment, size), true)
 DEFINE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, new_aligned_nothrow, (size_t size, size_t alignment, const void *tag),
-           (size, alignment, tag), ALIGN_FLAG, je_memalign(alignment, size), true)
+           (size, alignment, tag), ALIGN_FLAG, je_aligned_alloc(alignment, size), true)
 
 /* The six signatures of operator delete, each for one object and for an array. Unsized ones are free(). */
 #define DEFINE_DELETE(name, parameters, ordinary, page_aligned)                                              \

@@ -263,6 +263,8 @@ static struct hp_cfi_rule *rule_of(struct hp_cfi_row *row, uint64_t reg) {
     switch (reg) {
     case HP_REGISTER_FP:
         return &row->fp;
+    case HP_REGISTER_BASE:
+        return &row->base;
     case HP_REGISTER_SP:
         return &row->sp;
     case HP_REGISTER_PC:

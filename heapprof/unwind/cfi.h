@@ -38,6 +38,7 @@ struct hp_cfi_row {
     struct hp_cfi_rule cfa; /* canonical frame address: the stack pointer before the call */
     struct hp_cfi_rule pc;
     struct hp_cfi_rule fp;
+    struct hp_cfi_rule base;
     struct hp_cfi_rule sp; /* HP_CFI_SAME: the CFA, as always but in signal frames */
     bool is_signal_frame;  /* the caller was interrupted, not calling: its pc is exact */
 };

@@ -76,6 +76,8 @@ static uintptr_t register_value(struct evaluation *e, uint64_t reg) {
     switch (reg) {
     case HP_REGISTER_FP:
         return e->registers->fp;
+    case HP_REGISTER_BASE:
+        return e->registers->base;
     case HP_REGISTER_SP:
         return e->registers->sp;
     case HP_REGISTER_PC:

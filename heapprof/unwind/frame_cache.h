@@ -32,11 +32,12 @@ enum hp_frame_kind {
 struct hp_frame_rule {
     enum hp_frame_kind kind;
     bool cfa_from_fp;
-    int32_t cfa_offset; /* bytes; within HP_FRAME_CFA_MAX */
-    int32_t fp_offset;  /* of the caller's frame pointer, from the CFA; 0: unchanged. Within HP_FRAME_FP_MAX. */
+    uint32_t cfa_words;  /* the CFA, from sp or fp; at most HP_FRAME_CFA_WORDS_MAX */
+    uint32_t fp_words;   /* the caller's frame pointer, below the CFA; 0: unchanged. At most HP_FRAME_SAVED_WORDS_MAX. */
+    uint32_t base_words; /* likewise the caller's base register */
 };
 
-enum { HP_FRAME_CFA_MAX = (1 << 23) - 1, HP_FRAME_FP_MAX = (1 << 19) - 1 };
+enum { HP_FRAME_CFA_WORDS_MAX = (1 << 20) - 1, HP_FRAME_SAVED_WORDS_MAX = (1 << 12) - 1 };
 
 enum { HP_FRAME_CACHE_ENTRIES = 1 << 13 };
 
@@ -69,8 +70,9 @@ static inline struct hp_frame_rule hp_frame_cache_find(uintptr_t pc, uint16_t ta
     return (struct hp_frame_rule){
         .kind = (enum hp_frame_kind)(rule >> 16 & 7),
         .cfa_from_fp = (rule >> 19 & 1) != 0,
-        .fp_offset = (int32_t)((int64_t)(rule << 24) >> 44),
-        .cfa_offset = (int32_t)((int64_t)rule >> 40),
+        .fp_words = (uint32_t)(rule >> 20) & HP_FRAME_SAVED_WORDS_MAX,
+        .base_words = (uint32_t)(rule >> 32) & HP_FRAME_SAVED_WORDS_MAX,
+        .cfa_words = (uint32_t)(rule >> 44),
     };
 }
 

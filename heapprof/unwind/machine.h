@@ -11,19 +11,22 @@
 #error "heapprof's unwinder knows x86-64 only: add this machine's registers here"
 #endif
 
-/* DWARF's numbers. The others are not followed: no frame of a call site needs them. */
-enum hp_register { HP_REGISTER_FP = 6, HP_REGISTER_SP = 7, HP_REGISTER_PC = 16 };
+/* DWARF's numbers of the registers that are followed: those that frames are found by. BASE (rbx) is what the
+ * loader's lazy-binding trampoline bases its frame on, and some hand-written code that realigns its stack. */
+enum hp_register { HP_REGISTER_BASE = 3, HP_REGISTER_FP = 6, HP_REGISTER_SP = 7, HP_REGISTER_PC = 16 };
 
-/* A frame: where it is, and where its stack and frame pointers are. */
+/* A frame. */
 struct hp_registers {
     uintptr_t pc;
     uintptr_t sp;
     uintptr_t fp;
+    uintptr_t base;
 };
 
 /* The calling function's own registers. */
 static inline __attribute__((always_inline)) void hp_machine_registers(struct hp_registers *r) {
-    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2" : "=r"(r->pc), "=r"(r->sp), "=r"(r->fp));
+    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3"
+                     : "=&r"(r->pc), "=&r"(r->sp), "=&r"(r->fp), "=&r"(r->base));
 }
 
 /* Where glibc keeps the calling thread's control block: at the top of a thread's stack, above all its

@@ -10,7 +10,7 @@
 #include "heapprof/unwind/stack_reader.h"
 
 /* More frames than lie between here and the application. */
-enum { OWN_FRAMES_MAX = 16 };
+enum { OWN_FRAMES_MAX = 16, WORD = sizeof(uintptr_t) };
 
 /* How a step from one frame to its caller ended. */
 enum step { STEP_DONE, STEP_LAST, STEP_LOST };
@@ -32,13 +32,21 @@ static uintptr_t lookup_pc(const struct walk *w) {
     return w->frame.pc - !w->is_exact;
 }
 
-/* The value of a rule's register, for the CFA. */
+/* The value of a rule's register. */
 static bool register_of(const struct hp_registers *frame, uint32_t reg, uintptr_t *value) {
-    if (reg != HP_REGISTER_SP && reg != HP_REGISTER_FP) {
+    switch (reg) {
+    case HP_REGISTER_SP:
+        *value = frame->sp;
+        return true;
+    case HP_REGISTER_FP:
+        *value = frame->fp;
+        return true;
+    case HP_REGISTER_BASE:
+        *value = frame->base;
+        return true;
+    default:
         return false;
     }
-    *value = reg == HP_REGISTER_SP ? frame->sp : frame->fp;
-    return true;
 }
 
 /* Applies a rule for a register whose present value is in *value. */
@@ -84,9 +92,10 @@ static enum step step_by_row(struct walk *w, const struct hp_cfi_row *row) {
     if (row->pc.kind == HP_CFI_SAME || !find_cfa(w, &row->cfa, &cfa)) {
         return STEP_LOST;
     }
-    struct hp_registers caller = {.pc = w->frame.pc, .sp = cfa, .fp = w->frame.fp};
+    struct hp_registers caller = w->frame;
+    caller.sp = cfa;
     if (!apply(w, &row->pc, cfa, &caller.pc) || !apply(w, &row->fp, cfa, &caller.fp) ||
-        !apply(w, &row->sp, cfa, &caller.sp)) {
+        !apply(w, &row->base, cfa, &caller.base) || !apply(w, &row->sp, cfa, &caller.sp)) {
         return STEP_LOST;
     }
     if (caller.sp <= w->frame.sp && !row->is_signal_frame) {
@@ -97,27 +106,35 @@ static enum step step_by_row(struct walk *w, const struct hp_cfi_row *row) {
     return STEP_DONE;
 }
 
-static bool within(int64_t value, int64_t bound) {
-    return value >= -bound && value <= bound;
+/* How many words below the CFA a register is saved; 0 when it is unchanged (or a caller's that keeps none).
+ * False when the cache can't hold its rule. */
+static bool words_below_cfa(const struct hp_cfi_rule *rule, uint32_t *words) {
+    *words = 0;
+    if (rule->kind == HP_CFI_SAME || rule->kind == HP_CFI_UNDEFINED) {
+        return true;
+    }
+    int64_t bytes = -rule->offset;
+    *words = (uint32_t)(bytes / WORD);
+    return rule->kind == HP_CFI_AT_CFA && bytes > 0 && bytes % WORD == 0 && bytes / WORD <= HP_FRAME_SAVED_WORDS_MAX;
 }
 
 /* What the cache can hold of a row. */
 static struct hp_frame_rule condense(const struct hp_cfi_row *row) {
+    const struct hp_cfi_rule *cfa = &row->cfa;
+    struct hp_frame_rule rule = {.kind = HP_FRAME_PLAIN, .cfa_from_fp = cfa->reg == HP_REGISTER_FP};
+    uint32_t pc_words = 0;
     if (row->pc.kind == HP_CFI_UNDEFINED) {
         return (struct hp_frame_rule){.kind = HP_FRAME_LAST};
     }
-    bool cfa_is_plain = row->cfa.kind == HP_CFI_REGISTER && within(row->cfa.offset, HP_FRAME_CFA_MAX) &&
-                        (row->cfa.reg == HP_REGISTER_SP || row->cfa.reg == HP_REGISTER_FP);
-    bool pc_is_plain = row->pc.kind == HP_CFI_AT_CFA && row->pc.offset == -(int64_t)sizeof(uintptr_t);
-    bool fp_is_plain = row->fp.kind == HP_CFI_SAME || row->fp.kind == HP_CFI_UNDEFINED ||
-                       (row->fp.kind == HP_CFI_AT_CFA && row->fp.offset != 0 && within(row->fp.offset, HP_FRAME_FP_MAX));
-    if (!cfa_is_plain || !pc_is_plain || !fp_is_plain || row->sp.kind != HP_CFI_SAME || row->is_signal_frame) {
+    rule.cfa_words = (uint32_t)(cfa->offset / WORD);
+    bool cfa_fits = cfa->kind == HP_CFI_REGISTER && (cfa->reg == HP_REGISTER_SP || cfa->reg == HP_REGISTER_FP) &&
+                    cfa->offset >= 0 && cfa->offset % WORD == 0 && cfa->offset / WORD <= HP_FRAME_CFA_WORDS_MAX;
+    bool saved_fit = words_below_cfa(&row->pc, &pc_words) && pc_words == 1 && words_below_cfa(&row->fp, &rule.fp_words) &&
+                     words_below_cfa(&row->base, &rule.base_words);
+    if (!cfa_fits || !saved_fit || row->sp.kind != HP_CFI_SAME || row->is_signal_frame) {
         return (struct hp_frame_rule){.kind = HP_FRAME_TABLES};
     }
-    return (struct hp_frame_rule){.kind = HP_FRAME_PLAIN,
-                                  .cfa_from_fp = row->cfa.reg == HP_REGISTER_FP,
-                                  .cfa_offset = (int32_t)row->cfa.offset,
-                                  .fp_offset = (int32_t)row->fp.offset};
+    return rule;
 }
 
 /* Learns the rule for `pc`, in the binary of w->place, from its tables. */
@@ -139,17 +156,17 @@ static __attribute__((noinline)) enum step step_by_tables(struct walk *w, uintpt
     return found ? step_by_row(w, &row) : STEP_LOST;
 }
 
+/* Reads a register that is saved `words` below the CFA; 0: it is unchanged. */
+static bool read_saved(struct walk *w, uintptr_t cfa, uint32_t words, uintptr_t *value) {
+    return words == 0 || hp_stack_reader_word(&w->stack, cfa - words * (uintptr_t)WORD, value);
+}
+
 static enum step step_plain(struct walk *w, const struct hp_frame_rule *rule) {
-    uintptr_t cfa = (rule->cfa_from_fp ? w->frame.fp : w->frame.sp) + (uintptr_t)(intptr_t)rule->cfa_offset;
-    uintptr_t pc = 0;
-    if (cfa <= w->frame.sp || !hp_stack_reader_word(&w->stack, cfa - sizeof pc, &pc)) {
+    uintptr_t cfa = (rule->cfa_from_fp ? w->frame.fp : w->frame.sp) + rule->cfa_words * (uintptr_t)WORD;
+    if (cfa <= w->frame.sp || !read_saved(w, cfa, 1, &w->frame.pc) ||
+        !read_saved(w, cfa, rule->fp_words, &w->frame.fp) || !read_saved(w, cfa, rule->base_words, &w->frame.base)) {
         return STEP_LOST;
     }
-    if (rule->fp_offset != 0 &&
-        !hp_stack_reader_word(&w->stack, cfa + (uintptr_t)(intptr_t)rule->fp_offset, &w->frame.fp)) {
-        return STEP_LOST;
-    }
-    w->frame.pc = pc;
     w->frame.sp = cfa;
     w->is_exact = false;
     return STEP_DONE;
@@ -166,7 +183,9 @@ static enum step step_by_frame_pointer(struct walk *w) {
         !hp_stack_reader_word(&w->stack, fp + sizeof fp, &pc) || !hp_loader_view_place(pc - 1, &place)) {
         return STEP_LOST;
     }
-    w->frame = (struct hp_registers){.pc = pc, .sp = fp + 2 * sizeof fp, .fp = caller_fp};
+    w->frame.pc = pc;
+    w->frame.sp = fp + 2 * sizeof fp;
+    w->frame.fp = caller_fp;
     w->is_exact = false;
     return STEP_DONE;
 }

@@ -14,6 +14,6 @@ endforeach()
 
 hp_core_test(sampler hp_sampler)
 hp_core_test(thread_state hp_sampler)
-foreach(module frame_table live_set module_table)
+foreach(module frame_table live_set module_table snapshot stack_table)
   hp_core_test(${module} hp_bookkeeping hp_base)
 endforeach()

@@ -56,12 +56,22 @@ static void test_sleep_is_clamped(void **state) {
     assert_true(pace.rate > UINT64_C(1) << 59);
 }
 
+static void test_sudden_growth_after_rest_is_seen_in_time(void **state) {
+    (void)state;
+    const struct guard_pace idle = {.rate = 0};
+    assert_int_equal(guard_pace_sleep(&idle, 4096 * MIB), SECOND);
+    assert_int_equal(guard_pace_sleep(&idle, 1024 * MIB), 250 * MS);
+    assert_int_equal(guard_pace_sleep(&idle, 100 * MIB), 100 * SECOND / 4096);
+    assert_int_equal(guard_pace_sleep(&idle, 0), 20 * MS); /* an idle process near a threshold costs no more */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fast_growth_is_believed_at_once),
         cmocka_unit_test(test_rate_decays),
         cmocka_unit_test(test_charge_batches_are_no_flood),
         cmocka_unit_test(test_sleep_is_clamped),
+        cmocka_unit_test(test_sudden_growth_after_rest_is_seen_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

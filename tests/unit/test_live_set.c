@@ -1,5 +1,6 @@
 /* bookkeeping/live_set: what is put in comes out, at the cap and across threads too. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -250,7 +250,7 @@ static void refuses_foreign_bytes(void **state) {
         const char *expected;
     } rows[] = {
         {"", 0, "is empty"},
-        {"hello, world\n", 13, "is not a pprof profile, or a damaged one (byte 0 of 13)"},
+        {"hello, world\n", 13, "is not a pprof profile, or a damaged one (byte 2 of 13)"},
         {"heap_v2/524288\n  t*: 1: 2 [0: 0]\n", 33, "is a raw jemalloc heap dump"},
         {"heap profile: 1: 2 [1: 2] @ heap/1\n", 35, "is a heap profile in the old text form"},
         {"\x1f\x8b", 2, "is cut short: its gzip stream has no end"},

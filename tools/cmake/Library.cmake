@@ -32,6 +32,7 @@ add_custom_command(
   COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${CMAKE_BINARY_DIR}/jemalloc-prefix.txt ${JEMALLOC_PIC} ${jemalloc}
   COMMAND ${CMAKE_AR} d ${jemalloc} jemalloc_cpp.pic.o # its operator new; ours is interpose_cxx.c
   DEPENDS ${JEMALLOC_PIC} VERBATIM)
+add_custom_target(jemalloc_prefixed DEPENDS ${jemalloc})
 
 set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeeping hp_pprof hp_profile_proto hp_capture hp_guard
                   hp_core)
@@ -40,16 +41,20 @@ set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeepi
 function(hp_library name)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${name}-whole.o)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  # An archive between the rooms and the linker: make knows no rule for another folder's objects.
   set(objects "")
   foreach(room IN LISTS ARGN)
     list(APPEND objects $<TARGET_OBJECTS:${room}>)
   endforeach()
+  add_library(${name}_rooms STATIC ${objects})
+  set_target_properties(${name}_rooms PROPERTIES LINKER_LANGUAGE C)
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${CMAKE_LINKER} -r -o ${whole} ${objects} ${jemalloc} ${ZLIB_STATIC} ${PROTOBUF_C_STATIC}
+    COMMAND ${CMAKE_LINKER} -r -o ${whole} --whole-archive $<TARGET_FILE:${name}_rooms> --no-whole-archive ${jemalloc}
+            ${ZLIB_STATIC} ${PROTOBUF_C_STATIC}
     COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${CMAKE_BINARY_DIR}/exports.txt ${whole} ${object}
-    DEPENDS ${objects} ${jemalloc} ${CMAKE_BINARY_DIR}/exports.txt
-    COMMAND_EXPAND_LISTS VERBATIM)
+    DEPENDS ${name}_rooms jemalloc_prefixed ${jemalloc} ${CMAKE_BINARY_DIR}/exports.txt VERBATIM)
+  add_custom_target(${name}_object DEPENDS ${object}) # one rule for both libraries, also in parallel
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
 
   add_library(${name}_shared SHARED ${object})
@@ -62,7 +67,10 @@ function(hp_library name)
                                                   ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   target_link_libraries(${name}_shared PRIVATE m)
   target_link_libraries(${name}_static INTERFACE m gcc_s)
+  # The archive is one object, taken whole or not at all: asking for malloc takes it.
+  target_link_options(${name}_static INTERFACE LINKER:--undefined=malloc)
   foreach(target ${name}_shared ${name}_static)
+    add_dependencies(${target} ${name}_object)
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   endforeach()

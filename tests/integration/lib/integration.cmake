@@ -1,6 +1,5 @@
 # What the themes share; each includes this first.
 include_guard(GLOBAL)
-find_package(Threads REQUIRED)
 
 add_executable(dump_stacks ${CMAKE_CURRENT_LIST_DIR}/dump_stacks.c)
 target_link_libraries(dump_stacks PRIVATE hp_warnings)
@@ -10,6 +9,7 @@ set_target_properties(dump_stacks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BI
 # A program of the tests: NAME without heapprof (to be preloaded), NAME_shared and NAME_static linked to it.
 # Tail calls are off: they leave out of a stack what the test expects in it.
 function(integration_program name)
+  find_package(Threads REQUIRED) # for the folder that calls
   cmake_parse_arguments(arg "" "" "MODES;OPTIONS;LIBRARIES" ${ARGN})
   foreach(mode IN LISTS arg_MODES)
     set(target ${name}_${mode})
@@ -29,6 +29,7 @@ endfunction()
 
 # integration_plugin(NAME SOURCES… [LIBRARIES…]): a shared object for dlopen or LD_PRELOAD, without heapprof.
 function(integration_plugin name)
+  find_package(Threads REQUIRED)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
