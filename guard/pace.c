@@ -7,7 +7,7 @@ static const uint64_t first_rate = UINT64_C(256) << 20;
 #define LEAST_SPAN_NS INT64_C(500000)
 
 /* As fast as one thread touches fresh pages on a good machine. */
-static const double sudden_rate = 4294967296.0;
+static const double sudden_rate = 2147483648.0;
 
 static const double decay_seconds = 5.0;
 

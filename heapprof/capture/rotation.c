@@ -48,10 +48,11 @@ static uint32_t index_of_newest(const struct hp_rotation_file *files, uint32_t c
     return best;
 }
 
-static uint32_t index_of_largest(const struct hp_rotation_file *files, uint32_t count) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        best = files[i].bytes > files[best].bytes ? i : best;
+/* Of those that stay so far; `newest` is one. */
+static uint32_t index_of_largest(const struct hp_rotation_file *files, uint32_t count, uint32_t newest) {
+    uint32_t best = newest;
+    for (uint32_t i = 0; i < count; i++) {
+        best = files[i].goes == 0 && files[i].bytes > files[best].bytes ? i : best;
     }
     return best;
 }
@@ -70,17 +71,20 @@ static uint32_t index_of_oldest(const struct hp_rotation_file *files, uint32_t c
 }
 
 void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t keep, uint64_t budget) {
+    uint32_t newest = index_of_newest(files, count);
+    uint32_t left = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-        files[i].goes = 0;
-        bytes += files[i].bytes;
+        /* What does not fit beside the newest can't stay, and must not drive out what does. */
+        files[i].goes = i != newest && files[i].bytes + files[newest].bytes > budget;
+        left += files[i].goes == 0;
+        bytes += files[i].goes == 0 ? files[i].bytes : 0;
     }
-    uint32_t newest = index_of_newest(files, count);
-    uint32_t largest = index_of_largest(files, count);
-    for (uint32_t left = count; left > 1 && (left > keep || bytes > budget); left--) {
+    uint32_t largest = index_of_largest(files, count, newest);
+    for (; left > 1 && (left > keep || bytes > budget); left--) {
         uint32_t victim = index_of_oldest(files, count, newest, largest);
         if (victim == count) {
-            victim = largest; /* only the two are left, and still too much: the newest stays */
+            victim = largest; /* only the two are left, and `keep` is 1: the newest stays */
         }
         if (victim == newest) {
             break;

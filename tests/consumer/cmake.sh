@@ -11,6 +11,8 @@ quietly "$HP_CMAKE" --build "$build"
 for program in service_c_shared service_c_static service_cxx_shared service_cxx_static; do
     check_program "$build/$program"
 done
+expect "with heapprof" "$build/optional_shared"
+expect "with heapprof" "$build/optional_static"
 if readelf -d "$build/service_c_static" | grep -F libheapprof >"$work/needed"; then
     fail "service_c_static is not static: $(cat "$work/needed")"
 fi

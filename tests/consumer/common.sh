@@ -47,3 +47,10 @@ check_program() { # program
     done
     echo "$name: as it should be"
 }
+
+# Runs project/optional.c's program, which says whether heapprof is there.
+expect() { # text program
+    local said
+    said=$("$2" "$work/dump.pb.gz" 2>&1) || fail "$2: $said"
+    [[ $said == "$1" ]] || fail "$2 said '$said' instead of '$1'"
+}

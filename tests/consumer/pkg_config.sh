@@ -5,8 +5,8 @@ needs go pkg-config
 
 export PKG_CONFIG_PATH=$HP_PREFIX/$HP_LIBDIR/pkgconfig
 export LD_LIBRARY_PATH=$HP_PREFIX/$HP_LIBDIR
-[[ $(pkg-config --modversion heapprof) == $("$HP_PREFIX/bin/heapprof" version 2>/dev/null || pkg-config --modversion heapprof) ]] ||
-    fail "heapprof.pc and the command do not have the same version"
+version="heapprof $(pkg-config --modversion heapprof)"
+[[ $("$HP_PREFIX/bin/heapprof" --version) == "$version" ]] || fail "the command is not $version"
 read -ra cflags <<<"-O1 -g -fno-optimize-sibling-calls $(pkg-config --cflags heapprof)"
 read -ra shared <<<"$(pkg-config --libs heapprof)"
 # Only heapprof itself is to be static: GNU ld takes -l:FILE for a library's very name.
@@ -15,10 +15,17 @@ read -ra static <<<"$(pkg-config --static --libs heapprof | sed 's/-lheapprof/-l
 build=$HP_BUILD/pkg_config
 rm -rf "$build"
 mkdir -p "$build"
-quietly "$CC" "${cflags[@]}" "$HP_PROJECT/service.c" -o "$build/service_c_shared" "${shared[@]}"
-quietly "$CC" "${cflags[@]}" "$HP_PROJECT/service.c" -o "$build/service_c_static" "${static[@]}"
-quietly "$CXX" "${cflags[@]}" "$HP_PROJECT/service.cpp" -o "$build/service_cxx_shared" "${shared[@]}"
-quietly "$CXX" "${cflags[@]}" "$HP_PROJECT/service.cpp" -o "$build/service_cxx_static" "${static[@]}"
+build_program() { # compiler source program libraries…
+    quietly "$1" "${cflags[@]}" "$HP_PROJECT/$2" -o "$build/$3" "${@:4}"
+}
+build_program "$CC" service.c service_c_shared "${shared[@]}"
+build_program "$CC" service.c service_c_static "${static[@]}"
+build_program "$CXX" service.cpp service_cxx_shared "${shared[@]}"
+build_program "$CXX" service.cpp service_cxx_static "${static[@]}"
+build_program "$CC" optional.c optional_shared "${shared[@]}"
+build_program "$CC" optional.c optional_static "${static[@]}"
 for program in "$build"/service_*; do
     check_program "$program"
 done
+expect "with heapprof" "$build/optional_shared"
+expect "with heapprof" "$build/optional_static"

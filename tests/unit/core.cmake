@@ -17,3 +17,20 @@ hp_core_test(thread_state hp_sampler)
 foreach(module frame_table live_set module_table snapshot stack_table)
   hp_core_test(${module} hp_bookkeeping hp_base)
 endforeach()
+
+# What the file written is compared with is read by zlib and protobuf-c, not by ours.
+find_package(ZLIB REQUIRED)
+find_library(TEST_PROTOBUF_C protobuf-c REQUIRED)
+add_library(hp_test_profile OBJECT unit/read_profile.c)
+target_link_libraries(hp_test_profile PRIVATE hp_warnings hp_profile_proto)
+set(hp_profile_rooms hp_pprof hp_profile_proto hp_bookkeeping hp_base hp_test_profile ZLIB::ZLIB ${TEST_PROTOBUF_C})
+
+hp_core_test(gzip_stream ${hp_profile_rooms})
+hp_core_test(profile_writer ${hp_profile_rooms})
+
+add_library(hp_test_identity OBJECT unit/faked_identity.c)
+target_link_libraries(hp_test_identity PRIVATE hp_warnings INTERFACE -Wl,--wrap=clock_gettime,--wrap=uname,--wrap=getpid)
+
+set(hp_capture_rooms hp_capture ${hp_profile_rooms})
+hp_core_test(dump_name hp_test_identity ${hp_capture_rooms})
+hp_core_test(rotation ${hp_capture_rooms})

@@ -518,16 +518,22 @@ static void thread_has_a_name(void) {
     CHECK(names_a_thread("heapprof-guard"));
 }
 
-static void exit_comes_after_the_dump(void) {
+static void exit_spares_all_but_the_last(void) {
     set("HEAPPROF_ON_LIMIT", "dump,exit");
     CHECK(begins());
     guard_start();
     set_usage(104);
     CHECK(comes(&seen.dumps, 1, 3000));
     sleep_ms(50); /* lives on: not the last threshold */
-    guard_check(0);
-    guard_check(100 * MIB); /* lives on: only predicted */
-    CHECK(seen.dumps == 2 && seen.purges == 0);
+    guard_check(100 * MIB);
+    CHECK(seen.dumps == 2 && seen.crossings[1].is_last && seen.purges == 0);
+    sleep_ms(50); /* lives on: only predicted */
+}
+
+static void exit_comes_after_the_dump(void) {
+    set("HEAPPROF_ON_LIMIT", "dump,exit");
+    CHECK(begins());
+    guard_start();
     set_usage(127);
     sleep_ms(3000);
     _exit(2);
@@ -622,6 +628,7 @@ SCENARIO(a_stuck_callback_does_not_hold_up_the_dump)
 SCENARIO(G18_forked_child_starts_its_own)
 SCENARIO(G20_signals_never_reach_the_thread)
 SCENARIO(thread_has_a_name)
+SCENARIO(exit_spares_all_but_the_last)
 SCENARIO(several_pairs_one_dump)
 SCENARIO(thresholds_above_the_limit_fall_back)
 
@@ -666,6 +673,7 @@ int main(void) {
         TEST(G18_forked_child_starts_its_own),
         TEST(G20_signals_never_reach_the_thread),
         TEST(thread_has_a_name),
+        TEST(exit_spares_all_but_the_last),
         TEST(exit_comes_after_the_dump),
         TEST(abort_comes_after_the_dump),
         TEST(several_pairs_one_dump),

@@ -227,15 +227,16 @@ static void test_go_reads_it(void **state) {
     if (text == NULL) {
         skip();
     }
+    /* Go numbers locations anew, in the order in which samples use them; the lost stack is the first. */
     static const char *const lines[] = {
         "PeriodType: space bytes\n",
         "Period: 524288\n",
         "alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes[dflt]\n",
-        "         10       1000          6        600: 1 2 3 \n                bytes:[100]\n",
-        "          3         21          0          0: 4 3 \n                bytes:[7]\n",
-        "     1: 0x700010 M=2 \n",
-        "     3: 0x400010 M=1 \n",
-        "     4: 0xdead0000 \n",
+        "         10       1000          6        600: 2 3 4 \n                bytes:[100 bytes]\n",
+        "          3         21          0          0: 5 4 \n                bytes:[7 bytes]\n",
+        "     2: 0x700010 M=2 \n",
+        "     4: 0x400010 M=1 \n",
+        "     5: 0xdead0000 \n",
         "1: 0x400000/0x500000/0x1000 /bin/\xc3\xbc 01abff \n",
         "[truncated]",
         "[stack lost]",

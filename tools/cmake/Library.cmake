@@ -67,7 +67,9 @@ function(hp_library name)
                                                   ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   target_link_libraries(${name}_shared PRIVATE m)
   target_link_libraries(${name}_static INTERFACE m gcc_s)
-  # The archive is one object, taken whole or not at all: asking for malloc takes it.
+  # A program that names nothing of heapprof, nor malloc, gets it all the same. The archive is one object, taken
+  # whole or not at all: asking for malloc takes it.
+  target_link_options(${name}_shared INTERFACE LINKER:--no-as-needed)
   target_link_options(${name}_static INTERFACE LINKER:--undefined=malloc)
   foreach(target ${name}_shared ${name}_static)
     add_dependencies(${target} ${name}_object)
