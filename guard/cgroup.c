@@ -39,8 +39,8 @@ static char take_char(struct span *field) {
     const char *t = field->text;
     size_t step = 1;
     char c = *t;
-    if (c == '\\' && field->len >= 4 && t[1] >= '0' && t[1] <= '3' && t[2] >= '0' && t[2] <= '7' && t[3] >= '0' &&
-        t[3] <= '7') {
+    if (c == '\\' && field->len >= 4 && t[1] >= '0' && t[1] <= '3' && t[2] >= '0' && t[2] <= '7' &&
+        t[3] >= '0' && t[3] <= '7') {
         c = (char)((t[1] - '0') * 64 + (t[2] - '0') * 8 + (t[3] - '0'));
         step = 4;
     }
@@ -123,9 +123,10 @@ static const char *name_below(const struct mount *mount, const char *name) {
     return (*rest != '\0' && *rest != '/') || has_dots(rest) ? NULL : rest;
 }
 
-/* Which mount to believe. The whole chain seen is best, from as high up as can be; a mount whose root lies above
- * the namespace ("/..") shows an ancestor at least; and a root that the name is not below is, in a container
- * without a namespace, mostly our own cgroup under another name. A name outside the namespace proves nothing. */
+/* Which mount to believe. The whole chain seen is best, from as high up as can be; a mount whose root lies
+ * above the namespace ("/..") shows an ancestor at least; and a root that the name is not below is, in a
+ * container without a namespace, mostly our own cgroup under another name. A name outside the namespace
+ * proves nothing. */
 static size_t worth(const struct mount *mount, const char *name) {
     if (name_below(mount, name) != NULL) {
         return SIZE_MAX - mount->root.len;
@@ -194,7 +195,8 @@ int guard_cgroup_find(struct guard_cgroup *cgroup, char *text, size_t cap) {
     return 0;
 }
 
-void guard_cgroup_file(const struct guard_cgroup *cgroup, unsigned level, const char *file, char *path, size_t cap) {
+void guard_cgroup_file(const struct guard_cgroup *cgroup, unsigned level, const char *file, char *path,
+                       size_t cap) {
     struct hp_writer w = hp_writer_over(path, cap);
     hp_writer_bytes(&w, cgroup->path, cgroup->length[level]);
     hp_writer_text(&w, "/");

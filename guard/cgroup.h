@@ -21,19 +21,21 @@ struct guard_cgroup {
     char path[GUARD_CGROUP_PATH];         /* the leaf's folder */
 };
 
-/* Reads the text of /proc/self/cgroup: sets `version` and leaves the name within the hierarchy in `path`. On a
- * hybrid host the memory controller's own line wins over "0::". False when no line counts memory. */
+/* Reads the text of /proc/self/cgroup: sets `version` and leaves the name within the hierarchy in `path`. On
+ * a hybrid host the memory controller's own line wins over "0::". False when no line counts memory. */
 bool guard_cgroup_parse_membership(struct guard_cgroup *cgroup, const char *text);
 
-/* Reads the text of /proc/self/mountinfo and turns the name in `path` into folders. False, with no levels, when
- * the hierarchy is not mounted where this process could see itself or an ancestor. */
+/* Reads the text of /proc/self/mountinfo and turns the name in `path` into folders. False, with no levels,
+ * when the hierarchy is not mounted where this process could see itself or an ancestor. */
 bool guard_cgroup_parse_mounts(struct guard_cgroup *cgroup, const char *text);
 
 /* Both from the real files, through `text`, a buffer of `cap` bytes (mountinfo may be long; what does not fit
- * is not seen). -1 with errno set when one could not be read, *cgroup then unchanged in meaning (0 levels). */
+ * is not seen). -1 with errno set when one could not be read, *cgroup then unchanged in meaning (0 levels).
+ */
 int guard_cgroup_find(struct guard_cgroup *cgroup, char *text, size_t cap);
 
 /* Writes the path of `file` in level's folder to `path`. */
-void guard_cgroup_file(const struct guard_cgroup *cgroup, unsigned level, const char *file, char *path, size_t cap);
+void guard_cgroup_file(const struct guard_cgroup *cgroup, unsigned level, const char *file, char *path,
+                       size_t cap);
 
 #endif

@@ -2,7 +2,8 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* A prediction is made for requests of this share of the limit and more; smaller ones are real soon enough. */
+/* A prediction is made for requests of this share of the limit and more; smaller ones are real soon enough.
+ */
 enum { PENDING_SHARE = 64 };
 
 /* After a prediction, none for the same threshold for this long; doubled each time one does not come true. */
@@ -39,8 +40,8 @@ static void add_rung(struct guard_policy *policy, uint64_t at) {
     policy->count++;
 }
 
-unsigned guard_policy_make(struct guard_policy *policy, const hp_option_thresholds *thresholds, uint64_t limit,
-                           bool kills) {
+unsigned guard_policy_make(struct guard_policy *policy, const hp_option_thresholds *thresholds,
+                           uint64_t limit, bool kills) {
     *policy = (struct guard_policy){.limit = limit, .slack = percent_of(limit, 5), .kills = kills};
     unsigned left_out = 0;
     for (unsigned i = 0; i < thresholds->count; i++) {
@@ -63,7 +64,8 @@ unsigned guard_policy_make(struct guard_policy *policy, const hp_option_threshol
 unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung) {
     uint64_t hundredth = policy->limit / 100;
     if (hundredth < 1000) { /* small numbers: the exact quotient fits */
-        return policy->limit == 0 ? 100 : (unsigned)((policy->at[rung] * 100 + policy->limit / 2) / policy->limit);
+        return policy->limit == 0 ? 100
+                                  : (unsigned)((policy->at[rung] * 100 + policy->limit / 2) / policy->limit);
     }
     return (unsigned)(policy->at[rung] / hundredth + (policy->at[rung] % hundredth >= hundredth / 2));
 }
@@ -139,8 +141,8 @@ static int fire_predicted(const struct guard_policy *policy, struct guard_arming
     return highest;
 }
 
-struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
-                                  uint64_t pending, uint32_t ticket, int64_t now) {
+struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming,
+                                  uint64_t usage, uint64_t pending, uint32_t ticket, int64_t now) {
     rearm(policy, arming, usage);
     int reached = fire_reached(policy, arming, usage, ticket, now);
     int predicted = fire_predicted(policy, arming, usage, pending, ticket, now);
@@ -157,11 +159,12 @@ struct guard_verdict guard_decide(const struct guard_policy *policy, struct guar
     };
 }
 
-uint64_t guard_distance(const struct guard_policy *policy, const struct guard_arming *arming, uint64_t usage) {
+uint64_t guard_distance(const struct guard_policy *policy, const struct guard_arming *arming,
+                        uint64_t usage) {
     uint64_t least = policy->count > 0 ? policy->limit : UINT64_MAX;
     for (unsigned i = 0; i < policy->count; i++) {
-        /* One that has fired can cross again only after a fall and a climb by the slack; one that waits for its
-         * time is the timer's business. */
+        /* One that has fired can cross again only after a fall and a climb by the slack; one that waits for
+         * its time is the timer's business. */
         bool is_ahead = !arming->rung[i].fired && policy->at[i] > usage;
         uint64_t distance = is_ahead ? policy->at[i] - usage : policy->at[i] - armed_below(policy, i);
         if (distance < least) {
@@ -190,7 +193,8 @@ static void settle_rung(struct guard_rung *rung, enum guard_outcome outcome, int
     }
 }
 
-void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outcome outcome, int64_t retry, int64_t now) {
+void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outcome outcome, int64_t retry,
+                  int64_t now) {
     for (unsigned i = 0; i < GUARD_RUNGS_MAX; i++) {
         if (arming->rung[i].ticket == ticket) {
             settle_rung(&arming->rung[i], outcome, retry, now);

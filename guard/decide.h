@@ -1,13 +1,13 @@
 /*
  * When to act: pure functions of a policy, what was done before, a usage and a time. No clock, file or lock.
  *
- * One policy and one arming belong to one watched pair; the budget of dumps is the process's. The caller guards
- * them. Sizes are bytes, times nanoseconds on one clock that never stands at 0 (0 means never).
+ * One policy and one arming belong to one watched pair; the budget of dumps is the process's. The caller
+ * guards them. Sizes are bytes, times nanoseconds on one clock that never stands at 0 (0 means never).
  *
  *            usage or usage + pending reaches it
- *   armed ─────────────────────────────────────────► fired ──► settled: dumped, or armed again at once
- *     ▲                                                │       (relieved), or after a pause (failed, no token)
- *     └──────── usage < threshold - slack ─────────────┘
+ *   armed ────────────────────────────────────────► fired ──► settled: dumped, or armed again at once
+ *     ▲                                               │       (relieved) or after a pause (failed; no token)
+ *     └──────── usage < threshold - slack ────────────┘
  */
 #ifndef GUARD_DECIDE_H
 #define GUARD_DECIDE_H
@@ -31,12 +31,12 @@ struct guard_policy {
 /* What has become of one threshold. All zero: armed. */
 struct guard_rung {
     bool fired;
-    uint32_t ticket;      /* of the job that it fired for */
-    unsigned failures;    /* dumps in a row that failed */
-    unsigned foresights;  /* predictions in a row that did not come true */
-    int64_t not_before;   /* fires no earlier */
-    int64_t foreseen;     /* when it was last predicted */
-    int64_t relieved;     /* when purging last made a dump needless */
+    uint32_t ticket;     /* of the job that it fired for */
+    unsigned failures;   /* dumps in a row that failed */
+    unsigned foresights; /* predictions in a row that did not come true */
+    int64_t not_before;  /* fires no earlier */
+    int64_t foreseen;    /* when it was last predicted */
+    int64_t relieved;    /* when purging last made a dump needless */
 };
 
 struct guard_arming {
@@ -51,10 +51,10 @@ struct guard_verdict {
     unsigned rung;
 };
 
-/* Makes the policy of a limit. Sizes above the limit are left out, duplicates dropped, and when nothing is left
- * the defaults stand in. Returns how many sizes were left out. */
-unsigned guard_policy_make(struct guard_policy *policy, const hp_option_thresholds *thresholds, uint64_t limit,
-                           bool kills);
+/* Makes the policy of a limit. Sizes above the limit are left out, duplicates dropped, and when nothing is
+ * left the defaults stand in. Returns how many sizes were left out. */
+unsigned guard_policy_make(struct guard_policy *policy, const hp_option_thresholds *thresholds,
+                           uint64_t limit, bool kills);
 
 /* `at` of the policy as percent of its limit, rounded. */
 unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung);
@@ -62,10 +62,10 @@ unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung);
 /* A usage below which every threshold is armed and none is near: no need to know it exactly. */
 uint64_t guard_policy_floor(const struct guard_policy *policy);
 
-/* Decides on a usage, with `pending` bytes on top that were handed out but not touched. Marks what it fires with
- * `ticket`; several thresholds at once are one verdict, the highest. */
-struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
-                                  uint64_t pending, uint32_t ticket, int64_t now);
+/* Decides on a usage, with `pending` bytes on top that were handed out but not touched. Marks what it fires
+ * with `ticket`; several thresholds at once are one verdict, the highest. */
+struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming,
+                                  uint64_t usage, uint64_t pending, uint32_t ticket, int64_t now);
 
 /* Bytes that must at the least be handed out before guard_decide() could cross again. */
 uint64_t guard_distance(const struct guard_policy *policy, const struct guard_arming *arming, uint64_t usage);
@@ -78,11 +78,12 @@ enum guard_outcome {
     GUARD_POSTPONED /* no token was left: again at `retry` */
 };
 
-void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outcome outcome, int64_t retry, int64_t now);
+void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outcome outcome, int64_t retry,
+                  int64_t now);
 
 /*
- * How many dumps: a token each. Two buckets, so that a sawtooth across the lower thresholds cannot use up what
- * the last one needs. An hour's sawtooth across all thresholds makes at most 8 + 4 + 2 * 60 dumps.
+ * How many dumps: a token each. Two buckets, so that a sawtooth across the lower thresholds cannot use up
+ * what the last one needs. An hour's sawtooth across all thresholds makes at most 8 + 4 + 2 * 60 dumps.
  */
 struct guard_bucket {
     unsigned used;

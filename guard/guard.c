@@ -13,13 +13,14 @@
 #include "heapprof/base/sys.h"
 
 /*
- * How often an allocating thread may read. Between two readings lie at least `guard_bytes_allowed` bytes handed
- * out by the process and READ_PAUSE_NS, but for a request that alone could cross.
+ * How often an allocating thread may read. Between two readings lie at least `guard_bytes_allowed` bytes
+ * handed out by the process and READ_PAUSE_NS, but for a request that alone could cross.
  *
- * allowed = half of the distance to the next thing that could happen (guard_distance), but not below 64 KiB. Half,
- * because the counter is only near the truth: it is set to 0 before the files are read, so what others hand out
- * meanwhile counts twice (early: harmless), but what was handed out before and is touched after the reading counts
- * not at all. Coming nearer, the halves shrink, so a climb of 12 MiB to a threshold costs 8 readings.
+ * allowed = half of the distance to the next thing that could happen (guard_distance), but not below 64 KiB.
+ * Half, because the counter is only near the truth: it is set to 0 before the files are read, so what others
+ * hand out meanwhile counts twice (early: harmless), but what was handed out before and is touched after the
+ * reading counts not at all. Coming nearer, the halves shrink, so a climb of 12 MiB to a threshold costs 8
+ * readings.
  *
  * The pause bounds the cost for a program that allocates and frees at a standstill near a threshold: 4,000
  * readings a second. A thread that touches 6 GB/s, as fast as there is, gets 1.5 MB further in it.
@@ -53,8 +54,8 @@ static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_GUARD);
 /* Guarded by the lock, down to last_ticket. */
 static struct guard_watch watch;
 static struct guard_budget budget;
-static struct job queued;  /* JOB_NONE or JOB_QUEUED */
-static struct job running; /* JOB_NONE, or what one thread is doing */
+static struct job queued;    /* JOB_NONE or JOB_QUEUED */
+static struct job running;   /* JOB_NONE, or what one thread is doing */
 static bool is_thread_stuck; /* in a callback of the application; its job was taken from it */
 static uint32_t last_ticket;
 
@@ -113,8 +114,9 @@ static void enqueue(const struct guard_find *find, uint64_t pending, int64_t now
     const struct guard_crossing *old = &queued.find.crossing;
     if (queued.stage == JOB_NONE) {
         last_ticket = next_ticket();
-        queued = (struct job){.stage = JOB_QUEUED, .ticket = last_ticket, .pending = pending, .since = now, .find = *find};
-    } else if (new->is_last > old->is_last || (new->is_last == old->is_last && new->percent >= old->percent)) {
+        queued = (struct job){
+            .stage = JOB_QUEUED, .ticket = last_ticket, .pending = pending, .since = now, .find = *find};
+    } else if (new->is_last > old->is_last || (new->is_last == old->is_last &&new->percent >= old->percent)) {
         queued.pending = pending;
         queued.find = *find;
     }
@@ -129,8 +131,8 @@ static bool look(uint64_t pending, bool may_find) {
     struct guard_find find;
     guard_watch_refresh(&watch, may_find, now);
     atomic_store_explicit(&guard_bytes_since, 0, memory_order_relaxed);
-    bool crossed =
-        guard_watch_look(&watch, pending, queued.stage == JOB_QUEUED ? queued.ticket : next_ticket(), now, &find);
+    bool crossed = guard_watch_look(&watch, pending,
+                                    queued.stage == JOB_QUEUED ? queued.ticket : next_ticket(), now, &find);
     if (crossed) {
         enqueue(&find, pending, now);
     }
@@ -228,8 +230,8 @@ static void finish(const struct job *job, enum guard_outcome outcome, int64_t re
     hp_sys_futex_wake(&gate, INT32_MAX);
 }
 
-/* At the last threshold, when it was really reached. By _exit: exit() would run the handlers of an application
- * that is stuck for memory, on our thread. */
+/* At the last threshold, when it was really reached. By _exit: exit() would run the handlers of an
+ * application that is stuck for memory, on our thread. */
 static void end_process(const struct job *job) {
     if (!job->find.crossing.is_last || job->find.crossing.is_predicted) {
         return;
@@ -333,7 +335,8 @@ static bool is_worth_reading(uint64_t pending) {
            hp_clock_ns() - atomic_load_explicit(&last_read, memory_order_relaxed) >= READ_PAUSE_NS;
 }
 
-/* Waits while a dump at the last threshold is under way: once for each, and until `deadline` at the latest. */
+/* Waits while a dump at the last threshold is under way: once for each, and until `deadline` at the latest.
+ */
 static void wait_at_gate(int64_t deadline) {
     uint32_t ticket = atomic_load_explicit(&gate, memory_order_acquire);
     if (ticket == 0 || ticket == passed_ticket) {
@@ -405,7 +408,8 @@ bool guard_init(const struct hp_options *the_options, const struct guard_host *t
     publish();
     bool has_any = watch.count > 0;
     if (has_any) {
-        atomic_store_explicit(&guard_bytes_allowed, 0, memory_order_relaxed); /* the first sample has it read */
+        atomic_store_explicit(&guard_bytes_allowed, 0,
+                              memory_order_relaxed); /* the first sample has it read */
     }
     release_and_tell();
     host = the_host;

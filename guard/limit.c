@@ -43,7 +43,8 @@ static void add(struct making *m, enum guard_pair_kind kind, unsigned level, uin
     }
 }
 
-static void add_below(struct making *m, uint64_t none, enum guard_pair_kind kind, unsigned level, uint64_t limit) {
+static void add_below(struct making *m, uint64_t none, enum guard_pair_kind kind, unsigned level,
+                      uint64_t limit) {
     if (limit < (none != UINT64_MAX ? none : UINT64_C(1) << 62)) {
         add(m, kind, level, limit);
     }
@@ -59,7 +60,8 @@ static void add_below_swap(struct making *m, enum guard_pair_kind kind, unsigned
     }
 }
 
-/* The pairs of a level that can't be read any more. A level that never had one mostly has no memory controller. */
+/* The pairs of a level that can't be read any more. A level that never had one mostly has no memory
+ * controller. */
 static void keep_level(struct making *m, unsigned level) {
     for (unsigned i = 0; i < m->old->count; i++) {
         const struct guard_pair *pair = &m->old->pairs[i];
@@ -141,7 +143,8 @@ static void add_rlimit(struct making *m, enum guard_pair_kind kind) {
     }
 }
 
-bool guard_limits_read(struct guard_limits *limits, const struct guard_limit_wish *wish, struct guard_scratch *scratch) {
+bool guard_limits_read(struct guard_limits *limits, const struct guard_limit_wish *wish,
+                       struct guard_scratch *scratch) {
     if (wish->setting.kind == HP_LIMIT_OFF && wish->set == 0) {
         limits->count = 0;
         return true;
@@ -164,7 +167,8 @@ static bool is_process(const struct guard_pair *pair) {
     return pair->kind >= GUARD_PAIR_SET;
 }
 
-static bool read_process(const struct guard_limits *limits, struct guard_scratch *scratch, struct guard_process *usage) {
+static bool read_process(const struct guard_limits *limits, struct guard_scratch *scratch,
+                         struct guard_process *usage) {
     bool wants_status = limits->swap > 0;
     for (unsigned i = 0; i < limits->count; i++) {
         wants_status = wants_status || limits->pairs[i].kind == GUARD_PAIR_RLIMIT_DATA;
@@ -183,17 +187,18 @@ static uint64_t share_of_process(const struct guard_pair *pair, const struct gua
     }
 }
 
-static bool read_level(const struct guard_limits *limits, const struct guard_pair *pair, uint64_t matters_from,
-                       struct guard_scratch *scratch, uint64_t *usage) {
+static bool read_level(const struct guard_limits *limits, const struct guard_pair *pair,
+                       uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage) {
     bool with_swap = pair->kind == GUARD_PAIR_V2_SWAP || pair->kind == GUARD_PAIR_V1_SWAP;
     if (limits->cgroup.version == 2) {
-        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) == 0;
+        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) ==
+               0;
     }
     return guard_cgroup_v1_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) == 0;
 }
 
-bool guard_limits_usage(const struct guard_limits *limits, const uint64_t *floors, struct guard_scratch *scratch,
-                        uint64_t *usages) {
+bool guard_limits_usage(const struct guard_limits *limits, const uint64_t *floors,
+                        struct guard_scratch *scratch, uint64_t *usages) {
     struct guard_process process = {0};
     bool has_process = false;
     bool all = true;
@@ -219,7 +224,8 @@ bool guard_pair_kills(const struct guard_pair *pair) {
     return pair->kind != GUARD_PAIR_V2_HIGH;
 }
 
-void guard_pair_name(const struct guard_limits *limits, const struct guard_pair *pair, char *name, size_t cap) {
+void guard_pair_name(const struct guard_limits *limits, const struct guard_pair *pair, char *name,
+                     size_t cap) {
     static const char *const words[] = {
         [GUARD_PAIR_V2_MAX] = "cgroup v2 ",
         [GUARD_PAIR_V2_SWAP] = "memory and swap of cgroup v2 ",

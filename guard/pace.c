@@ -24,7 +24,8 @@ void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now) {
     double grown = usage > pace->usage ? (double)(usage - pace->usage) / seconds : 0;
     double decayed = (double)pace->rate * decay_seconds / (decay_seconds + seconds);
     double rate = grown > decayed ? grown : decayed;
-    *pace = (struct guard_pace){.usage = usage, .when = now, .rate = rate < 1e18 ? (uint64_t)rate : UINT64_C(1) << 60};
+    *pace = (struct guard_pace){
+        .usage = usage, .when = now, .rate = rate < 1e18 ? (uint64_t)rate : UINT64_C(1) << 60};
 }
 
 /* The time in which `rate` bytes a second make `distance`, within the two bounds. */

@@ -17,14 +17,15 @@ struct guard_pace {
     uint64_t rate;  /* bytes a second */
 };
 
-/* Takes in a usage read at `now`. A faster growth is believed at once, a slower one by and by: the rate halves
- * in 5 s, is a third after 10 s, and so on. */
+/* Takes in a usage read at `now`. A faster growth is believed at once, a slower one by and by: the rate
+ * halves in 5 s, is a third after 10 s, and so on. */
 void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now);
 
 /*
- * Half the time that the rate needs for `distance` bytes, between 1 ms and 1 s; and no longer than 2 GiB/s would
- * need for all of it or 60 ms, whichever is more: memory that was asked for long ago may be touched all of a sudden,
- * and then one look in the middle of it sets the pace. 16 looks a second are what an idle process can be charged.
+ * Half the time that the rate needs for `distance` bytes, between 1 ms and 1 s; and no longer than 2 GiB/s
+ * would need for all of it or 60 ms, whichever is more: memory that was asked for long ago may be touched all
+ * of a sudden, and then one look in the middle of it sets the pace. 16 looks a second are what an idle
+ * process can be charged.
  */
 int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance);
 

@@ -29,7 +29,7 @@ static _Atomic int64_t retry_at; /* while FAILED */
 
 /* Written by the thread that has set STARTING, and by the new one before it says that it runs. */
 static unsigned failures;
-static char *stack;              /* above the page that faults; NULL: none yet */
+static char *stack;                /* above the page that faults; NULL: none yet */
 static _Atomic size_t stack_bytes; /* to ask for, or of `stack` */
 
 static __thread bool is_self __attribute__((tls_model("initial-exec")));
@@ -58,8 +58,8 @@ static bool map_stack(void) {
     return true;
 }
 
-/* The stack is too small for what the process loads: the next one is twice as big. This one is given up, since
- * its thread may still stand on it. */
+/* The stack is too small for what the process loads: the next one is twice as big. This one is given up,
+ * since its thread may still stand on it. */
 static void outgrow_stack(void) {
     size_t bytes = atomic_load_explicit(&stack_bytes, memory_order_relaxed);
     stack = NULL;
@@ -118,7 +118,8 @@ static bool may_start(void) {
         return false;
     }
     return (is == NONE || is == FAILED) &&
-           atomic_compare_exchange_strong_explicit(&state, &is, STARTING, memory_order_acq_rel, memory_order_relaxed);
+           atomic_compare_exchange_strong_explicit(&state, &is, STARTING, memory_order_acq_rel,
+                                                   memory_order_relaxed);
 }
 
 static void note_failure(int rc) {
@@ -147,7 +148,8 @@ bool guard_thread_start(void (*body)(void)) {
         return false;
     }
     int starting = STARTING; /* unless the thread has found its stack too small already */
-    atomic_compare_exchange_strong_explicit(&state, &starting, RUNNING, memory_order_acq_rel, memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&state, &starting, RUNNING, memory_order_acq_rel,
+                                            memory_order_relaxed);
     return true;
 }
 

@@ -1,8 +1,9 @@
 /*
  * The sources: one file each for what counts bytes, and, where the same source has it, the limit beside them.
  *
- * All sizes are bytes. Each call opens, reads and closes; nothing is kept. The caller lends the scratch memory
- * (struct guard_scratch is big: static, under the guard's lock). 0, or -1 with errno set, outputs unchanged.
+ * All sizes are bytes. Each call opens, reads and closes; nothing is kept. The caller lends the scratch
+ * memory (struct guard_scratch is big: static, under the guard's lock). 0, or -1 with errno set, outputs
+ * unchanged.
  */
 #ifndef GUARD_USAGE_H
 #define GUARD_USAGE_H
@@ -26,22 +27,23 @@ struct guard_level_limits {
 };
 
 /*
- * cgroup v2 (Documentation/admin-guide/cgroup-v2.rst): memory.max, memory.high, memory.swap.max; memory.current
- * and memory.swap.current. cgroup v1 (Documentation/admin-guide/cgroup-v1/memory.rst): memory.limit_in_bytes, a
- * number near 2^63 for none, memory.memsw.limit_in_bytes, hierarchical_memory_limit of memory.stat;
- * memory.usage_in_bytes and memory.memsw.usage_in_bytes.
+ * cgroup v2 (Documentation/admin-guide/cgroup-v2.rst): memory.max, memory.high, memory.swap.max;
+ * memory.current and memory.swap.current. cgroup v1 (Documentation/admin-guide/cgroup-v1/memory.rst):
+ * memory.limit_in_bytes, a number near 2^63 for none, memory.memsw.limit_in_bytes, hierarchical_memory_limit
+ * of memory.stat; memory.usage_in_bytes and memory.memsw.usage_in_bytes.
  *
- * Usage is less the clean file cache. memory.stat is read only when the kernel's number reaches `matters_from`:
- * below it, the cache included, nothing could be decided, and that number is returned as an upper bound.
+ * Usage is less the clean file cache. memory.stat is read only when the kernel's number reaches
+ * `matters_from`: below it, the cache included, nothing could be decided, and that number is returned as an
+ * upper bound.
  */
 int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
                            struct guard_scratch *scratch, struct guard_level_limits *limits);
-int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
-                          struct guard_scratch *scratch, uint64_t *usage);
+int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
+                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage);
 int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
                            struct guard_scratch *scratch, struct guard_level_limits *limits);
-int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
-                          struct guard_scratch *scratch, uint64_t *usage);
+int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
+                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage);
 
 /* Reads the file that holds one number, or "max" (UINT64_MAX), in level's folder. */
 int guard_cgroup_number(const struct guard_cgroup *cgroup, unsigned level, const char *file,
@@ -56,7 +58,8 @@ struct guard_process {
     uint64_t data;     /* what RLIMIT_DATA limits */
 };
 
-/* statm is the cheaper file and knows no swap, and counts the stack as data: it does unless `wants_status`. */
+/* statm is the cheaper file and knows no swap, and counts the stack as data: it does unless `wants_status`.
+ */
 int guard_process_usage(bool wants_status, struct guard_scratch *scratch, struct guard_process *usage);
 
 /* MemTotal and SwapTotal of /proc/meminfo. */

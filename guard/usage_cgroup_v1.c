@@ -21,8 +21,8 @@ int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, bo
     return 0;
 }
 
-/* usage_in_bytes counts the level and all below it, as the total_ fields do; a level without hierarchy (very old
- * kernels) may lack them: then the plain field. */
+/* usage_in_bytes counts the level and all below it, as the total_ fields do; a level without hierarchy (very
+ * old kernels) may lack them: then the plain field. */
 static uint64_t field(const char *text, const char *total, const char *plain) {
     uint64_t value = 0;
     if (hp_procfs_field(text, total, &value) == 0 || hp_procfs_field(text, plain, &value) == 0) {
@@ -33,13 +33,14 @@ static uint64_t field(const char *text, const char *total, const char *plain) {
 
 /* As in v2. */
 static uint64_t clean_cache(const char *stat) {
-    uint64_t file = field(stat, "total_inactive_file", "inactive_file") + field(stat, "total_active_file", "active_file");
+    uint64_t file =
+        field(stat, "total_inactive_file", "inactive_file") + field(stat, "total_active_file", "active_file");
     uint64_t dirty = field(stat, "total_dirty", "dirty") + field(stat, "total_writeback", "writeback");
     return file > dirty ? file - dirty : 0;
 }
 
-int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
-                          struct guard_scratch *scratch, uint64_t *usage) {
+int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
+                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage) {
     const char *file = with_swap ? "memory.memsw.usage_in_bytes" : "memory.usage_in_bytes";
     uint64_t current = 0;
     uint64_t cache = 0;

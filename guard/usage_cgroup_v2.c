@@ -14,8 +14,9 @@ int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, bo
         limits->high = value;
     }
     /* Two limits here, of which the sum is what the group can hold before it is killed. */
-    if (has_swap && max != UINT64_MAX && guard_cgroup_number(cgroup, level, "memory.swap.max", scratch, &value) == 0 &&
-        value != 0 && value < UINT64_MAX - max) {
+    if (has_swap && max != UINT64_MAX &&
+        guard_cgroup_number(cgroup, level, "memory.swap.max", scratch, &value) == 0 && value != 0 &&
+        value < UINT64_MAX - max) {
         limits->with_swap = max + value;
     }
     return 0;
@@ -26,16 +27,16 @@ static uint64_t field(const char *text, const char *key) {
     return hp_procfs_field(text, key, &value) == 0 ? value : 0;
 }
 
-/* The kernel drops clean file pages, active ones too, before it kills; dirty ones must be written first. tmpfs is
- * on the anonymous lists, so not in these. */
+/* The kernel drops clean file pages, active ones too, before it kills; dirty ones must be written first.
+ * tmpfs is on the anonymous lists, so not in these. */
 static uint64_t clean_cache(const char *stat) {
     uint64_t file = field(stat, "inactive_file") + field(stat, "active_file");
     uint64_t dirty = field(stat, "file_dirty") + field(stat, "file_writeback");
     return file > dirty ? file - dirty : 0;
 }
 
-int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap, uint64_t matters_from,
-                          struct guard_scratch *scratch, uint64_t *usage) {
+int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
+                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage) {
     uint64_t current = 0;
     uint64_t swap = 0;
     uint64_t cache = 0;

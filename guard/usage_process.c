@@ -37,13 +37,15 @@ static int read_status(struct guard_scratch *scratch, struct guard_process *usag
     if (hp_procfs_read("/proc/self/status", scratch->text, SMALL) < 0) {
         return -1;
     }
-    if (hp_procfs_field(scratch->text, "VmRSS:", &rss) != 0 || hp_procfs_field(scratch->text, "VmSize:", &size) != 0 ||
+    if (hp_procfs_field(scratch->text, "VmRSS:", &rss) != 0 ||
+        hp_procfs_field(scratch->text, "VmSize:", &size) != 0 ||
         hp_procfs_field(scratch->text, "VmData:", &data) != 0) {
         errno = EINVAL;
         return -1;
     }
     (void)hp_procfs_field(scratch->text, "VmSwap:", &swap); /* not there in a kernel without swap */
-    *usage = (struct guard_process){.resident = (rss + swap) * 1024, .mapped = size * 1024, .data = data * 1024};
+    *usage =
+        (struct guard_process){.resident = (rss + swap) * 1024, .mapped = size * 1024, .data = data * 1024};
     return 0;
 }
 

@@ -33,8 +33,8 @@ void guard_news_say(const struct guard_news *news) {
         hp_log(HP_LOG_WARN, "memory usage or limit could not be read; heapprof goes on trying");
     }
     if (news->left_out > 0) {
-        hp_log(HP_LOG_WARN, "HEAPPROF_THRESHOLDS: %u of them above the limit of %s, ignored%s", news->left_out, size,
-               news->has_defaults ? "; using 80%,90%,95%" : "");
+        hp_log(HP_LOG_WARN, "HEAPPROF_THRESHOLDS: %u of them above the limit of %s, ignored%s",
+               news->left_out, size, news->has_defaults ? "; using 80%,90%,95%" : "");
     }
     if (news->has_changed) {
         hp_log(HP_LOG_INFO, "the limits have changed; the smallest is now %s", size);
@@ -71,6 +71,7 @@ static bool is_as_before(const struct guard_watch *watch) {
  * warning with another one too: some managers move memory.high every second. */
 static void follow_limits(struct guard_watch *watch) {
     uint64_t usage[GUARD_PAIRS_MAX] = {0};
+    uint64_t least_before = guard_watch_limit(watch);
     for (unsigned i = 0; i < watch->limits.count; i++) {
         struct guard_watched *next = &watch->next[i];
         const struct guard_pair *pair = &watch->limits.pairs[i];
@@ -83,13 +84,14 @@ static void follow_limits(struct guard_watch *watch) {
                 next->arming = before->arming;
             }
         }
-        unsigned left_out = guard_policy_make(&next->policy, watch->thresholds, pair->limit, guard_pair_kills(pair));
+        unsigned left_out =
+            guard_policy_make(&next->policy, watch->thresholds, pair->limit, guard_pair_kills(pair));
         note_left_out(watch, left_out);
     }
-    watch->news.has_changed = watch->read_at != 0;
     watch->count = watch->limits.count;
     memcpy(watch->at, watch->next, watch->count * sizeof watch->at[0]);
     memcpy(watch->usage, usage, watch->count * sizeof usage[0]);
+    watch->news.has_changed = watch->read_at != 0 && guard_watch_limit(watch) != least_before;
 }
 
 static void note_failure(struct guard_watch *watch) {
@@ -102,7 +104,8 @@ static void note_failure(struct guard_watch *watch) {
 
 void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now) {
     int64_t age = now - watch->found_at;
-    bool finds = watch->found_at == 0 || (may_find && (age >= FIND_EVERY || (watch->is_odd && age >= FIND_AGAIN)));
+    bool finds =
+        watch->found_at == 0 || (may_find && (age >= FIND_EVERY || (watch->is_odd && age >= FIND_AGAIN)));
     if (!finds && watch->read_at != 0 && now - watch->read_at < READ_EVERY) {
         return;
     }
@@ -151,7 +154,8 @@ static void read_usages(struct guard_watch *watch, bool exactly) {
     unsigned nearest = 0;
     for (unsigned i = 0; i < watch->count; i++) {
         nearest = is_nearer(watch, i, nearest) ? i : nearest;
-        watch->is_odd = watch->is_odd || (watch->usage[i] > watch->at[i].pair.limit && watch->at[i].policy.kills);
+        watch->is_odd =
+            watch->is_odd || (watch->usage[i] > watch->at[i].pair.limit && watch->at[i].policy.kills);
     }
     watch->reading = (struct guard_reading){.limit = UINT64_MAX};
     if (watch->count > 0) {
@@ -185,7 +189,8 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
         struct guard_watched *watched = &watch->at[i];
         uint64_t usage = watch->usage[i];
         guard_pace_note(&watched->pace, usage, now);
-        struct guard_verdict verdict = guard_decide(&watched->policy, &watched->arming, usage, pending, ticket, now);
+        struct guard_verdict verdict =
+            guard_decide(&watched->policy, &watched->arming, usage, pending, ticket, now);
         bool is_better = !best.crossed || (verdict.is_last && !best.is_last) ||
                          (verdict.is_last == best.is_last && is_nearer(watch, i, best_pair));
         if (verdict.crossed && is_better) {
@@ -239,7 +244,8 @@ int64_t guard_watch_sleep(const struct guard_watch *watch) {
     int64_t least = guard_watch_is_wanted(watch) ? GUARD_SLEEP_MAX_NS : -1;
     for (unsigned i = 0; i < watch->count; i++) {
         const struct guard_watched *watched = &watch->at[i];
-        int64_t sleep = guard_pace_sleep(&watched->pace, guard_distance(&watched->policy, &watched->arming, watch->usage[i]));
+        int64_t sleep = guard_pace_sleep(&watched->pace,
+                                         guard_distance(&watched->policy, &watched->arming, watch->usage[i]));
         least = sleep < least ? sleep : least;
     }
     return least;

@@ -1,7 +1,7 @@
 /*
- * What is watched, and how it stands: the pairs of a usage and a limit with the thresholds of each, kept up to
- * date. One watch a process; the caller's lock guards all of it, and gives the time (decide.h). It reads files;
- * it calls nobody.
+ * What is watched, and how it stands: the pairs of a usage and a limit with the thresholds of each, kept up
+ * to date. One watch a process; the caller's lock guards all of it, and gives the time (decide.h). It reads
+ * files; it calls nobody.
  */
 #ifndef GUARD_WATCH_H
 #define GUARD_WATCH_H
@@ -59,11 +59,13 @@ struct guard_find {
 /* Binds an all-zero watch; reads nothing. */
 void guard_watch_init(struct guard_watch *watch, const struct hp_options *options);
 
-/* Reads the limits again when it is time: each second; and looks for the cgroup: each 30 s and when something is
- * odd, though, without `may_find`, only the first time. Thresholds of a limit that changed are armed anew. */
+/* Reads the limits again when it is time: each second; and looks for the cgroup: each 30 s and when something
+ * is odd, though, without `may_find`, only the first time. Thresholds of a limit that changed are armed anew.
+ */
 void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now);
 
-/* Reads all usages and decides. True when something was crossed, with *find set. `pending`, `ticket`: decide.h. */
+/* Reads all usages and decides. True when something was crossed, with *find set. `pending`, `ticket`:
+ * decide.h. */
 bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t ticket, int64_t now,
                       struct guard_find *find);
 

@@ -202,7 +202,11 @@ void hp_capture_fork_parent(void) {
 }
 
 void hp_capture_fork_child(void) {
-    hp_lock_reset(&lock);
+    if (held_for_fork) {
+        hp_lock_release(&lock);
+    } else {
+        hp_lock_reset(&lock);
+    }
     next_seq = 1;
     hp_dump_identity_init(&identity, config.service);
 }

@@ -172,7 +172,7 @@ static void emit_sample(struct writer *w, const struct hp_stack_view *stack) {
     Label size = HEAPPROF__PPROF__LABEL__INIT;
     Label *labels[1] = {&size};
     size.key = S_BYTES;
-    size.num = values[1] / values[0];
+    size.num = (values[1] + values[0] / 2) / values[0];
     size.num_unit = S_BYTES;
     Sample sample = HEAPPROF__PPROF__SAMPLE__INIT;
     Sample *samples[1] = {&sample};

@@ -1,6 +1,6 @@
 /*
- * What the guard costs, on the machine's own files: one check on an allocating thread, and the guard's thread when
- * nothing happens. Prints one line for each.
+ * What the guard costs, on the machine's own files: one check on an allocating thread, and the guard's thread
+ * when nothing happens. Prints one line for each.
  *
  * usage: bench_guard_check [limit, default auto] [idle seconds, default 5]
  */
@@ -107,17 +107,18 @@ int main(int argc, char **argv) {
     while (!is_begun) {
         (void)usleep(1000);
     }
-    (void)printf("init: %ld us, start of the thread: %ld us\n", (long)(init_ns / 1000), (long)(start_ns / 1000));
-    (void)printf("account: %ld ns (with the clock), check without a reading: %ld ns\n", (long)median_ns(account),
-                 (long)median_ns(held_back_check));
+    (void)printf("init: %ld us, start of the thread: %ld us\n", (long)(init_ns / 1000),
+                 (long)(start_ns / 1000));
+    (void)printf("account: %ld ns (with the clock), check without a reading: %ld ns\n",
+                 (long)median_ns(account), (long)median_ns(held_back_check));
     (void)printf("check with a reading: %ld ns, fresh read: %ld ns\n", (long)median_ns(exact_check),
                  (long)median_ns(fresh_read));
     (void)sleep(1);
     int64_t before = others_cpu_ns();
     (void)sleep(seconds);
     int64_t used = others_cpu_ns() - before;
-    (void)printf("idle: %ld us of CPU in %u s, %ld us a minute, %ld.%04ld %% of a core\n", (long)(used / 1000), seconds,
-                 (long)(used * 60 / seconds / 1000), (long)(used / seconds / 10000000),
-                 (long)(used / seconds / 1000 % 10000));
+    (void)printf("idle: %ld us of CPU in %u s, %ld us a minute, %ld.%04ld %% of a core\n",
+                 (long)(used / 1000), seconds, (long)(used * 60 / seconds / 1000),
+                 (long)(used / seconds / 10000000), (long)(used / seconds / 1000 % 10000));
     return 0;
 }

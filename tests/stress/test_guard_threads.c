@@ -1,8 +1,8 @@
 /*
- * The guard under threads: eight allocate (account, check, large requests, questions, requests for dumps) while a
- * usage file saws, limits change and children are forked, with the guard's own thread at work. Meant for
- * ThreadSanitizer; without one it still finds deadlocks (the alarm), lock ranks out of order (debug builds), and
- * two dumps at a time.
+ * The guard under threads: eight allocate (account, check, large requests, questions, requests for dumps)
+ * while a usage file saws, limits change and children are forked, with the guard's own thread at work. Meant
+ * for ThreadSanitizer; without one it still finds deadlocks (the alarm), lock ranks out of order (debug
+ * builds), and two dumps at a time.
  *
  * usage: test_guard_threads [seconds, default 5]
  */
@@ -127,7 +127,8 @@ static void set_usage(uint64_t mib) {
 
 int main(int argc, char **argv) {
     static struct hp_options options;
-    static const struct guard_host host = {.pressure = pressure, .purge = purge, .dump = dump, .requested = requested};
+    static const struct guard_host host = {
+        .pressure = pressure, .purge = purge, .dump = dump, .requested = requested};
     int64_t seconds = argc > 1 ? atoi(argv[1]) : 5;
     const char *complaint = NULL;
     (void)alarm((unsigned)seconds + 60);
@@ -166,7 +167,7 @@ int main(int argc, char **argv) {
         (void)pthread_join(threads[i], NULL);
     }
     guard_tree_remove();
-    (void)printf("%lu checks, %lu dumps, %lu requests, longest check %ld us\n", atomic_load(&checks), atomic_load(&dumps),
-                 atomic_load(&requests), (long)(atomic_load(&longest) / 1000));
+    (void)printf("%lu checks, %lu dumps, %lu requests, longest check %ld us\n", atomic_load(&checks),
+                 atomic_load(&dumps), atomic_load(&requests), (long)(atomic_load(&longest) / 1000));
     return atomic_load(&dumps) > 0 && atomic_load(&requests) > 0 && atomic_load(&checks) > 0 ? 0 : 1;
 }

@@ -44,7 +44,8 @@ void guard_tree_make(void) {
     }
     is_there = true;
     hp_procfs_set_root(root);
-    guard_tree_write("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\nSwapTotal:             0 kB\n");
+    guard_tree_write("/proc/meminfo",
+                     "MemTotal:       16777216 kB\nMemFree: 1 kB\nSwapTotal:             0 kB\n");
     guard_tree_statm(0, 0, 0);
 }
 

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Makes an empty tree, in place of the last one, with 16 GiB of memory and no swap, and points hp_procfs at it. */
+/* Makes an empty tree, in place of the last one, with 16 GiB of memory and no swap, and points hp_procfs at
+ * it. */
 void guard_tree_make(void);
 void guard_tree_remove(void);
 

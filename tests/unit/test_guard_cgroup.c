@@ -10,7 +10,8 @@
 
 #include "guard/cgroup.h"
 
-#define V2_MOUNT "30 22 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define V2_MOUNT                                                                                             \
+    "30 22 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n"
 #define V1_MOUNT "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
 
 /* levels: the folders from the leaf up, separated by blanks; "" none. */
@@ -27,7 +28,8 @@ static const struct row {
     {"v2 without a newline", "0::/a", V2_MOUNT, 2, "/sys/fs/cgroup/a /sys/fs/cgroup"},
     {"v1", "5:cpu:/x\n4:memory:/a/b\n0::/\n", V1_MOUNT, 1,
      "/sys/fs/cgroup/memory/a/b /sys/fs/cgroup/memory/a /sys/fs/cgroup/memory"},
-    {"v1, memory among others", "5:hugetlb,memory:/a\n", "1 1 0:1 / /m rw - cgroup none rw,hugetlb,memory\n", 1, "/m/a /m"},
+    {"v1, memory among others", "5:hugetlb,memory:/a\n", "1 1 0:1 / /m rw - cgroup none rw,hugetlb,memory\n",
+     1, "/m/a /m"},
     {"v1 among the other hierarchies", "4:memory:/a\n3:cpu:/a\n",
      "1 1 0:1 / /c rw - cgroup cgroup rw,cpu\n" V1_MOUNT "1 1 0:2 / /d rw - cgroup cgroup rw,memoryx\n", 1,
      "/sys/fs/cgroup/memory/a /sys/fs/cgroup/memory"},
@@ -43,7 +45,8 @@ static const struct row {
     {"broken lines", "0\n::\n:::\n0::\n", "x\n1 2\n- - -\n1 1 0:1 / /m rw cgroup2\n", 0, ""},
     {"broken mounts", "0::/a\n", "x\n1 2\n- - -\n1 1 0:1 / /m rw cgroup2\n\n 1 1 0:1 / /n rw -", 2, ""},
     {"a container's folder bind-mounted", "4:memory:/docker/abc\n",
-     "1 1 0:1 /docker/abc /sys/fs/cgroup/memory ro master:9 - cgroup cgroup rw,memory\n", 1, "/sys/fs/cgroup/memory"},
+     "1 1 0:1 /docker/abc /sys/fs/cgroup/memory ro master:9 - cgroup cgroup rw,memory\n", 1,
+     "/sys/fs/cgroup/memory"},
     {"below a bind-mounted folder", "4:memory:/docker/abc/in/ner\n",
      "1 1 0:1 /docker/abc /m ro - cgroup cgroup rw,memory\n", 1, "/m/in/ner /m/in /m"},
     {"a name that only begins like the root", "4:memory:/docker/abcd\n",
@@ -51,7 +54,8 @@ static const struct row {
     {"the root has another name: the container's own", "4:memory:/system.slice/x\n",
      "1 1 0:1 /docker/abc /m ro - cgroup cgroup rw,memory\n", 1, "/m"},
     {"a namespace below the mount's root", "0::/\n", "1 1 0:1 /../.. /m rw - cgroup2 cgroup2 rw\n", 2, "/m"},
-    {"outside the namespace, as the mount", "0::/../x\n", "1 1 0:1 /.. /m rw - cgroup2 cgroup2 rw\n", 2, "/m/x /m"},
+    {"outside the namespace, as the mount", "0::/../x\n", "1 1 0:1 /.. /m rw - cgroup2 cgroup2 rw\n", 2,
+     "/m/x /m"},
     {"outside the namespace, unseen", "0::/../x\n", "1 1 0:1 / /m rw - cgroup2 cgroup2 rw\n", 2, ""},
     {"outside and above", "0::/../x\n", "1 1 0:1 /../.. /m rw - cgroup2 cgroup2 rw\n", 2, "/m"},
     {"dots in a name are a name", "0::/a..b/..c\n", V2_MOUNT, 2,
@@ -60,13 +64,15 @@ static const struct row {
      "/my\x20own\tx\\y/a /my\x20own\tx\\y"},
     {"octal escapes in the root", "0::/a b/c\n", "1 1 0:1 /a\\040b /m rw - cgroup2 none rw\n", 2, "/m/c /m"},
     {"an escape cut short", "0::/a\n", "1 1 0:1 / /m\\04 rw - cgroup2 none rw\n", 2, "/m\\04/a /m\\04"},
-    {"colons in a name", "0::/a:b/c:d\n", V2_MOUNT, 2, "/sys/fs/cgroup/a:b/c:d /sys/fs/cgroup/a:b /sys/fs/cgroup"},
+    {"colons in a name", "0::/a:b/c:d\n", V2_MOUNT, 2,
+     "/sys/fs/cgroup/a:b/c:d /sys/fs/cgroup/a:b /sys/fs/cgroup"},
     {"an empty source", "0::/a\n", "1 1 0:1 / /m rw - cgroup2  rw\n", 2, "/m/a /m"},
     {"two mounts: the one that shows more", "4:memory:/d/x\n",
      "1 1 0:1 / /all rw - cgroup cgroup rw,memory\n2 1 0:1 /d/x /own rw - cgroup cgroup rw,memory\n", 1,
      "/all/d/x /all/d /all"},
     {"two mounts: one shows somebody else", "4:memory:/d/x\n",
-     "1 1 0:1 /d/x /own rw - cgroup cgroup rw,memory\n2 1 0:1 /d/other /other rw - cgroup cgroup rw,memory\n", 1, "/own"},
+     "1 1 0:1 /d/x /own rw - cgroup cgroup rw,memory\n2 1 0:1 /d/other /other rw - cgroup cgroup rw,memory\n",
+     1, "/own"},
     {"a removed cgroup keeps its parents", "0::/a (deleted)\n", V2_MOUNT, 2,
      "/sys/fs/cgroup/a\x20(deleted) /sys/fs/cgroup"},
 };
@@ -76,7 +82,8 @@ static void join(const struct guard_cgroup *cgroup, char *text, size_t cap) {
     text[0] = '\0';
     for (unsigned i = 0; i < cgroup->levels; i++) {
         size_t len = strlen(text);
-        (void)snprintf(text + len, cap - len, "%s%.*s", i > 0 ? " " : "", (int)cgroup->length[i], cgroup->path);
+        (void)snprintf(text + len, cap - len, "%s%.*s", i > 0 ? " " : "", (int)cgroup->length[i],
+                       cgroup->path);
     }
 }
 

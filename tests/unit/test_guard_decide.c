@@ -62,11 +62,24 @@ static const struct row {
     {"a large request short of a threshold", "-", {{0, 200, 500}}},
     {"a predicted one of the middle", "f", {{0, 500, 400}}},
     {"small requests are not predicted", "-8", {{0, 799, 10}, {1, 800, 10}}},
-    {"P15 a prediction that does not come true, in a loop", "l---l---l-",
-     {{0, 100, 2000}, {1, 100, 2000}, {1000, 100, 2000}, {29999, 100, 2000}, {30000, 100, 2000}, {60000, 100, 2000},
-      {80000, 100, 2000}, {89999, 100, 2000}, {90000, 100, 2000}, {209999, 100, 2000}}},
-    {"predicted, then real: only the last one again", "l--L", {{0, 200, 900}, {10, 800, 0}, {20, 900, 0}, {30, 950, 0}}},
-    {"predicted, real much later: all of them", "l89L", {{0, 200, 900}, {20000, 800, 0}, {20001, 900, 0}, {20002, 950, 0}}},
+    {"P15 a prediction that does not come true, in a loop",
+     "l---l---l-",
+     {{0, 100, 2000},
+      {1, 100, 2000},
+      {1000, 100, 2000},
+      {29999, 100, 2000},
+      {30000, 100, 2000},
+      {60000, 100, 2000},
+      {80000, 100, 2000},
+      {89999, 100, 2000},
+      {90000, 100, 2000},
+      {209999, 100, 2000}}},
+    {"predicted, then real: only the last one again",
+     "l--L",
+     {{0, 200, 900}, {10, 800, 0}, {20, 900, 0}, {30, 950, 0}}},
+    {"predicted, real much later: all of them",
+     "l89L",
+     {{0, 200, 900}, {20000, 800, 0}, {20001, 900, 0}, {20002, 950, 0}}},
     {"reached and predicted at once: the higher", "l-", {{0, 810, 500}, {1, 810, 500}}},
     {"pending beyond 64 bits", "l", {{0, 200, (UINT64_MAX >> 20) - 1}}},
 };
@@ -100,7 +113,9 @@ static void test_last_is_marked(void **state) {
 
 static void test_policy_sorts_and_drops(void **state) {
     (void)state;
-    const hp_option_thresholds given = {6, {{false, 700 * MIB}, {true, 90}, {false, 900 * MIB}, {true, 10}, {false, 2000 * MIB}, {true, 100}}};
+    const hp_option_thresholds given = {
+        6,
+        {{false, 700 * MIB}, {true, 90}, {false, 900 * MIB}, {true, 10}, {false, 2000 * MIB}, {true, 100}}};
     struct guard_policy policy;
     assert_int_equal(guard_policy_make(&policy, &given, 1000 * MIB, true), 1);
     assert_int_equal(policy.count, 4);
@@ -123,7 +138,8 @@ static void test_policy_falls_back(void **state) {
 
 static void test_G1_percent_of_odd_limits(void **state) {
     (void)state;
-    const uint64_t limits[] = {128000000, 128 * MIB, 42, 100, UINT64_MAX, UINT64_MAX - 1, 9223372036854771712U};
+    const uint64_t limits[] = {128000000,      128 * MIB,           42, 100, UINT64_MAX,
+                               UINT64_MAX - 1, 9223372036854771712U};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         struct guard_policy policy;
         (void)guard_policy_make(&policy, &usual, limits[i], true);

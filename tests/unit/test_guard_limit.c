@@ -58,7 +58,8 @@ static void expect(const char *pairs) {
         char name[256];
         size_t len = strlen(text);
         guard_pair_name(&limits, &limits.pairs[i], name, sizeof name);
-        (void)snprintf(text + len, sizeof text - len, "%s=%lu\n", name, (unsigned long)(limits.pairs[i].limit / MIB));
+        (void)snprintf(text + len, sizeof text - len, "%s=%lu\n", name,
+                       (unsigned long)(limits.pairs[i].limit / MIB));
     }
     assert_string_equal(text, pairs);
 }
@@ -83,7 +84,8 @@ static void v1_level(const char *folder, uint64_t usage, uint64_t limit, uint64_
     (void)snprintf(path, sizeof path, V1 "%s/memory.usage_in_bytes", folder);
     guard_tree_number(path, usage);
     (void)snprintf(path, sizeof path, V1 "%s/memory.stat", folder);
-    (void)snprintf(text, sizeof text, "cache 1\nhierarchical_memory_limit %lu\ntotal_cache 1\n", (unsigned long)hierarchical);
+    (void)snprintf(text, sizeof text, "cache 1\nhierarchical_memory_limit %lu\ntotal_cache 1\n",
+                   (unsigned long)hierarchical);
     guard_tree_write(path, text);
 }
 
@@ -234,7 +236,9 @@ static void test_swap_counts(void **state) {
     (void)state;
     guard_tree_v2("a");
     guard_tree_write("/proc/meminfo", "MemTotal: 16777216 kB\nSwapTotal: 4194304 kB\n");
-    guard_tree_write("/proc/self/status", "Name:\tx\nVmSize:\t  500000 kB\nVmRSS:\t   30720 kB\nVmData:\t 1 kB\nVmSwap:\t   10240 kB\n");
+    guard_tree_write(
+        "/proc/self/status",
+        "Name:\tx\nVmSize:\t  500000 kB\nVmRSS:\t   30720 kB\nVmData:\t 1 kB\nVmSwap:\t   10240 kB\n");
     assert_true(resolve());
     assert_true(read_usages(0));
     assert_int_equal(usages[0], 40 * MIB);
@@ -307,7 +311,8 @@ static void test_G11_P17_clean_cache_does_not_count_v2(void **state) {
                      "active_file 41943040\n");
     assert_true(resolve());
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], (128 - 60 - 40 + 2) * MIB); /* active counts off too, dirty and shmem do not */
+    assert_int_equal(usages[0],
+                     (128 - 60 - 40 + 2) * MIB); /* active counts off too, dirty and shmem do not */
 }
 
 static void test_G11_P17_clean_cache_does_not_count_v1(void **state) {

@@ -1,6 +1,6 @@
 /*
- * guard/guard: the whole loop with a fake host over a fake tree. The guard is one a process, so each test runs in
- * a child of its own; it fails by ending with a status, having said why.
+ * guard/guard: the whole loop with a fake host over a fake tree. The guard is one a process, so each test
+ * runs in a child of its own; it fails by ending with a status, having said why.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,8 +98,11 @@ static void host_requested(void) {
     seen.requests++;
 }
 
-static struct guard_host host = {
-    .thread_begin = host_begin, .pressure = host_pressure, .purge = host_purge, .dump = host_dump, .requested = host_requested};
+static struct guard_host host = {.thread_begin = host_begin,
+                                 .pressure = host_pressure,
+                                 .purge = host_purge,
+                                 .dump = host_dump,
+                                 .requested = host_requested};
 static struct hp_options options;
 
 /* -- Helpers -- */

@@ -62,7 +62,8 @@ static void test_sudden_growth_after_rest_is_seen_in_time(void **state) {
     assert_int_equal(guard_pace_sleep(&idle, 4096 * MIB), SECOND);
     assert_int_equal(guard_pace_sleep(&idle, 1024 * MIB), 500 * MS);
     assert_int_equal(guard_pace_sleep(&idle, 200 * MIB), 200 * SECOND / 2048);
-    assert_int_equal(guard_pace_sleep(&idle, MIB), 60 * MS); /* an idle process near a threshold costs no more */
+    assert_int_equal(guard_pace_sleep(&idle, MIB),
+                     60 * MS); /* an idle process near a threshold costs no more */
 }
 
 int main(void) {
