@@ -51,13 +51,14 @@ static const struct guard_host *host;
 
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_GUARD);
 
-/* Guarded by the lock, down to last_ticket. */
+/* Guarded by the lock, down to thread_wakes. */
 static struct guard_watch watch;
 static struct guard_budget budget;
 static struct job queued;    /* JOB_NONE or JOB_QUEUED */
 static struct job running;   /* JOB_NONE, or what one thread is doing */
 static bool is_thread_stuck; /* in a callback of the application; its job was taken from it */
 static uint32_t last_ticket;
+static int64_t thread_wakes; /* when the guard's thread will look again */
 
 /* Written under the lock, read by all. */
 static _Atomic int64_t last_read;
@@ -294,6 +295,7 @@ static int64_t turn(void) {
     hp_lock_take(&lock);
     (void)look(0, true);
     int64_t sleep = guard_watch_sleep(&watch);
+    thread_wakes = sleep >= 0 ? hp_clock_ns() + sleep : INT64_MAX;
     bool has_job = queued.stage == JOB_QUEUED;
     release_and_tell();
     if (has_job) {
@@ -358,6 +360,12 @@ static void wait_at_gate(int64_t deadline) {
     }
 }
 
+/* Whether the guard's thread sleeps much longer than is good by what is known now. Lock held. */
+static bool is_oversleeping(void) {
+    int64_t sleep = guard_watch_sleep(&watch);
+    return sleep >= 0 && sleep < (thread_wakes - hp_clock_ns()) / 2;
+}
+
 /* Reads, and sees that somebody acts on it. */
 static void check(uint64_t pending) {
     if (!hp_lock_take_within(&lock, gate_ns())) {
@@ -365,14 +373,17 @@ static void check(uint64_t pending) {
     }
     (void)look(pending, !guard_thread_is_there());
     bool has_job = queued.stage == JOB_QUEUED;
+    bool wants_thread = has_job || is_oversleeping();
     bool is_stuck = is_thread_stuck;
     bool is_slow = running.stage == JOB_PRESSURE && hp_clock_ns() - running.since >= PRESSURE_MAX_NS;
     release_and_tell();
     if (is_slow) {
         run_stuck_job(PRESSURE_MAX_NS);
     }
-    if (has_job && guard_thread_is_there() && !is_stuck) {
-        wake_thread();
+    if (guard_thread_is_there() && !is_stuck) {
+        if (wants_thread) {
+            wake_thread();
+        }
     } else if (has_job) {
         run_jobs(false);
     }

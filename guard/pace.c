@@ -1,7 +1,7 @@
 #include "guard/pace.h"
 
 /* Before anything is known: what one slow thread can touch. */
-static const uint64_t first_rate = UINT64_C(256) << 20;
+static const uint64_t first_rate = UINT64_C(64) << 20;
 
 /* The kernel charges a cgroup in batches of 64 pages: over less time than this a batch looks like a flood. */
 #define LEAST_SPAN_NS INT64_C(500000)
@@ -37,8 +37,11 @@ static int64_t span_ns(uint64_t distance, double rate, int64_t least, int64_t mo
     return ns > (double)least ? (int64_t)ns : least;
 }
 
-int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance) {
+int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance, uint64_t untouched) {
     int64_t by_rate = span_ns(distance, ((double)pace->rate + 1) * 2, GUARD_SLEEP_MIN_NS, GUARD_SLEEP_MAX_NS);
+    if (untouched < distance) {
+        return by_rate;
+    }
     int64_t by_surprise = span_ns(distance, sudden_rate, GUARD_SLEEP_IDLE_NS, GUARD_SLEEP_MAX_NS);
     return by_rate < by_surprise ? by_rate : by_surprise;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define GUARD_SLEEP_MIN_NS INT64_C(1000000)    /* 1 ms */
-#define GUARD_SLEEP_IDLE_NS INT64_C(60000000)  /* 60 ms */
+#define GUARD_SLEEP_IDLE_NS INT64_C(80000000)  /* 80 ms */
 #define GUARD_SLEEP_MAX_NS INT64_C(1000000000) /* 1 s */
 
 /* The fastest recent growth of one usage. All zero: nothing known yet. */
@@ -22,11 +22,12 @@ struct guard_pace {
 void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now);
 
 /*
- * Half the time that the rate needs for `distance` bytes, between 1 ms and 1 s; and no longer than 2 GiB/s
- * would need for all of it or 60 ms, whichever is more: memory that was asked for long ago may be touched all
- * of a sudden, and then one look in the middle of it sets the pace. 16 looks a second are what an idle
- * process can be charged.
+ * Half the time that the rate needs for `distance` bytes, between 1 ms and 1 s.
+ *
+ * If the process has `untouched` memory enough to go the distance without another allocation, no longer than
+ * 2 GiB/s would need or 80 ms, whichever is more: then one look falls into the middle of it and sets the
+ * pace. Twelve looks a second are what an idle process can be charged.
  */
-int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance);
+int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance, uint64_t untouched);
 
 #endif

@@ -56,6 +56,8 @@ struct guard_process {
     uint64_t resident; /* RSS + swap */
     uint64_t mapped;   /* what RLIMIT_AS limits */
     uint64_t data;     /* what RLIMIT_DATA limits */
+    uint64_t
+        untouched; /* private memory that was asked for and has no page yet: it can come all of a sudden */
 };
 
 /* statm is the cheaper file and knows no swap, and counts the stack as data: it does unless `wants_status`.

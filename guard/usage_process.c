@@ -24,8 +24,13 @@ static int read_statm(struct guard_scratch *scratch, struct guard_process *usage
         }
     }
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t anonymous = pages[1] > pages[2] ? pages[1] - pages[2] : 0; /* the third: of files and shared */
     *usage = (struct guard_process){
-        .resident = pages[1] * page, .mapped = pages[0] * page, .data = pages[5] * page};
+        .resident = pages[1] * page,
+        .mapped = pages[0] * page,
+        .data = pages[5] * page,
+        .untouched = pages[5] > anonymous ? (pages[5] - anonymous) * page : 0,
+    };
     return 0;
 }
 
@@ -43,9 +48,15 @@ static int read_status(struct guard_scratch *scratch, struct guard_process *usag
         errno = EINVAL;
         return -1;
     }
-    (void)hp_procfs_field(scratch->text, "VmSwap:", &swap); /* not there in a kernel without swap */
-    *usage =
-        (struct guard_process){.resident = (rss + swap) * 1024, .mapped = size * 1024, .data = data * 1024};
+    uint64_t anonymous = data;
+    (void)hp_procfs_field(scratch->text, "VmSwap:", &swap); /* not there in a kernel without swap, … */
+    (void)hp_procfs_field(scratch->text, "RssAnon:", &anonymous); /* … nor this before 4.5 */
+    *usage = (struct guard_process){
+        .resident = (rss + swap) * 1024,
+        .mapped = size * 1024,
+        .data = data * 1024,
+        .untouched = data > anonymous + swap ? (data - anonymous - swap) * 1024 : 0,
+    };
     return 0;
 }
 

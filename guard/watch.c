@@ -102,6 +102,13 @@ static void note_failure(struct guard_watch *watch) {
     }
 }
 
+static void read_untouched(struct guard_watch *watch) {
+    struct guard_process process;
+    if (guard_process_usage(watch->limits.swap > 0, &watch->scratch, &process) == 0) {
+        watch->untouched = process.untouched;
+    }
+}
+
 void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now) {
     int64_t age = now - watch->found_at;
     bool finds =
@@ -122,6 +129,7 @@ void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now) 
     if (!is_as_before(watch)) {
         follow_limits(watch);
     }
+    read_untouched(watch);
     watch->read_at = now;
 }
 
@@ -185,6 +193,7 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
     struct guard_verdict best = {.crossed = false};
     unsigned best_pair = 0;
     read_usages(watch, false);
+    watch->untouched = watch->untouched + pending < pending ? UINT64_MAX : watch->untouched + pending;
     for (unsigned i = 0; i < watch->count; i++) {
         struct guard_watched *watched = &watch->at[i];
         uint64_t usage = watch->usage[i];
@@ -244,8 +253,8 @@ int64_t guard_watch_sleep(const struct guard_watch *watch) {
     int64_t least = guard_watch_is_wanted(watch) ? GUARD_SLEEP_MAX_NS : -1;
     for (unsigned i = 0; i < watch->count; i++) {
         const struct guard_watched *watched = &watch->at[i];
-        int64_t sleep = guard_pace_sleep(&watched->pace,
-                                         guard_distance(&watched->policy, &watched->arming, watch->usage[i]));
+        uint64_t distance = guard_distance(&watched->policy, &watched->arming, watch->usage[i]);
+        int64_t sleep = guard_pace_sleep(&watched->pace, distance, watch->untouched);
         least = sleep < least ? sleep : least;
     }
     return least;

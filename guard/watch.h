@@ -37,6 +37,7 @@ struct guard_watch {
     unsigned count;
     struct guard_watched at[GUARD_PAIRS_MAX];
     uint64_t usage[GUARD_PAIRS_MAX]; /* of at[i]: the latest that could be read */
+    uint64_t untouched; /* of the process (usage.h), at the last refresh and with what was handed out since */
     struct guard_reading reading;
     bool is_exact;    /* the reading: not just an upper bound */
     int64_t found_at; /* when the cgroup was last looked for; 0: never */

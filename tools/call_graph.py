@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-JUMP_TABLE_WINDOW = 8  # instructions before an indirect jump in which a switch computes its target
+JUMP_TABLE_WINDOW = 4  # instructions up to an indirect jump in which a switch computes its target
 
 
 def run(*command):
@@ -171,9 +171,8 @@ class CallGraph:
 
     @staticmethod
     def _is_switch(function):
-        """A jump through a table of offsets inside the function: load an offset, add the table, jump."""
+        """A jump through a table of offsets inside the function: the offset, plus the table, is the target. No
+        compiler computes a function's address like this."""
         recent = [code for _, code in function.code[-JUMP_TABLE_WINDOW:]]
         register = re.search(r"jmp +\*(%r\w+)$", recent[-1])
-        return bool(register) and any(re.match(r"movslq +(0x0)?\(.*,4\)", code) for code in recent) and any(
-            re.match(rf"add +%r\w+,{register[1]}$", code) for code in recent
-        )
+        return bool(register) and any(re.match(rf"add +%r\w+,{register[1]}$", code) for code in recent)

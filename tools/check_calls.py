@@ -69,9 +69,10 @@ def check_names(rules, objects):
                 continue
             if not rules.allows(("reach", "start"), file, name):
                 faults.append(f"{file} names {name}")
-    # The archives' own calls are seen by the walk alone.
+    # Calls inside an object and inside the archives are seen by the walk alone.
     files = {os.path.basename(path).removesuffix(".o") for path in objects}
-    stale = [line for line in rules.unused(("reach", "start")) if line.split()[-2] in files]
+    stale = [line for line in rules.unused(("reach", "start"))
+             if line.split()[-2] in files and line.split()[-1] not in ours]
     return faults + (stale if not faults else [])
 
 

@@ -11,9 +11,9 @@
 static void print_help(FILE *stream) {
     fputs("usage: heapprof check [--strict] FILE...\n"
           "\n"
-          "Says whether each FILE (- is standard input) is a sound pprof profile, and what is\n"
-          "in it. Exit status 1, and a line that names the file and its fault, for one that\n"
-          "is not.\n"
+          "Says whether each FILE (- is standard input) is a sound pprof profile, and what\n"
+          "is in it. Exit status 1, and a line that names the file and its fault, for one\n"
+          "that is not.\n"
           "\n"
           "      --strict   what is only worth a note is a fault too: what some readers of\n"
           "                 pprof files refuse or misread\n"
@@ -35,8 +35,9 @@ static void print_types(const struct hp_profile *profile) {
         const struct hp_value_type *type = &profile->sample_types[i];
         char *name = hp_text_clean(type->type), *unit = hp_text_clean(type->unit);
         bool in_bytes = strcmp(type->unit, "bytes") == 0;
-        printf("  %-16s%12s%s%s%s\n", name, hp_text_value(number, hp_profile_total(profile, i), type->unit, false),
-               in_bytes ? "" : " ", in_bytes ? "" : unit, i == shown ? "   (shown by default)" : "");
+        printf("  %-16s%12s%s%s%s\n", name,
+               hp_text_value(number, hp_profile_total(profile, i), type->unit, false), in_bytes ? "" : " ",
+               in_bytes ? "" : unit, i == shown ? "   (shown by default)" : "");
         free(name);
         free(unit);
     }
@@ -48,7 +49,7 @@ static void print_shape(const struct hp_profile *profile, const struct hp_audit 
     printf("  %-16s%zu, %zu of them with symbols, in %zu mappings\n", "locations", profile->n_locations,
            audit->symbolized, profile->n_mappings);
     if (audit->truncated > 0)
-        printf("  %-16s%zu stacks (%s)\n", "cut short", audit->truncated,
+        printf("  %-16s%zu of %zu stacks (%s)\n", "cut short", audit->truncated, profile->n_samples,
                hp_text_share(share, (int64_t)audit->truncated, (int64_t)profile->n_samples));
     if (profile->period != 0) {
         char *unit = hp_text_clean(profile->period_type.unit);
@@ -115,5 +116,5 @@ static int run(int argc, char **argv) {
     return all_sound ? HP_STATUS_DONE : HP_STATUS_FAULT;
 }
 
-const struct hp_command hp_command_check = {"check", "say whether a profile file is sound, and what is in it", run,
-                                            print_help};
+const struct hp_command hp_command_check = {"check", "say whether a profile file is sound, and what is in it",
+                                            run, print_help};

@@ -50,8 +50,9 @@ static void print_environment(FILE *stream) {
         fprintf(stream, "%-*s%-*s", names, variable->name, defaults, variable->default_text);
         hp_text_wrap(stream, variable->help, (size_t)(names + defaults), WIDTH);
     }
-    fputs("\nSizes take K, M, G or T (powers of 1024). A value that can't be understood is named on\n"
-          "standard error and the default stands. `heapprof run` sets them by options.\n",
+    fputs("\nSizes take K, M, G or T (powers of 1024). A value that can't be understood is\n"
+          "named on standard error, and the default stands. `heapprof run` sets them by\n"
+          "options.\n",
           stream);
 }
 

@@ -1,5 +1,6 @@
 /* heapprof run: start a program with heapprof as its allocator. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ static void print_help(FILE *stream) {
     fputs("  -h, --help            this text\n", stream);
 }
 
-/* getopt's table, made of the variables; names and table live as long as the process. */
+/* getopt's table, made of the variables. */
 static struct option *make_options(void) {
     struct option *options = hp_memory_new(hp_variable_count + 2, sizeof *options);
     size_t count = 0;
@@ -51,6 +52,12 @@ static struct option *make_options(void) {
     }
     options[count] = (struct option){"help", no_argument, NULL, 'h'};
     return options;
+}
+
+static void free_options(struct option *options) {
+    for (struct option *option = options; option->val >= FIRST_VARIABLE; option++)
+        free((void *)(uintptr_t)option->name);
+    free(options);
 }
 
 static int start(char **argv) {
@@ -69,8 +76,9 @@ static int start(char **argv) {
     return HP_STATUS_FAULT;
 }
 
-static int run(int argc, char **argv) {
-    struct option *options = make_options();
+/* Sets the variables; `program` becomes the place of the program in argv, or 0 when it is not to be run. */
+static int take_options(int argc, char **argv, const struct option *options, int *program) {
+    *program = 0;
     optind = 1;
     for (int letter; (letter = hp_command_option(argc, argv, "h", options, true)) != -1;) {
         if (letter == 'h') {
@@ -86,7 +94,17 @@ static int run(int argc, char **argv) {
     }
     if (optind == argc)
         return hp_command_usage("run", "run needs a program");
-    return start(argv + optind);
+    *program = optind;
+    return HP_STATUS_DONE;
 }
 
-const struct hp_command hp_command_run = {"run", "run a program with heapprof as its allocator", run, print_help};
+static int run(int argc, char **argv) {
+    int program = 0;
+    struct option *options = make_options();
+    int status = take_options(argc, argv, options, &program);
+    free_options(options);
+    return program > 0 ? start(argv + program) : status;
+}
+
+const struct hp_command hp_command_run = {"run", "run a program with heapprof as its allocator", run,
+                                          print_help};

@@ -24,26 +24,29 @@ struct settings {
 static void print_help(FILE *stream) {
     fputs("usage: heapprof top [OPTION...] FILE\n"
           "\n"
-          "Shows the functions that hold the memory in a profile (- is standard input), largest\n"
-          "first. Names and source lines come from the binaries on this machine, if they are the\n"
-          "ones that ran (by their build ids), and their debug info. flat is what a function\n"
-          "allocated itself, cum what it and all that it called did.\n"
+          "Shows the functions that hold the memory in a profile (- is standard input),\n"
+          "largest first. Names and source lines come from the binaries on this machine, if\n"
+          "they are the ones that ran (by their build ids), and their debug info. flat is\n"
+          "what a function allocated itself, cum what it and all that it called did.\n"
           "\n"
-          "  -t, --type TYPE       inuse_space (what is held now; the usual), inuse_objects,\n"
-          "                        alloc_space (all that was ever allocated), alloc_objects\n"
+          "  -t, --type TYPE       inuse_space (what is held now: the usual), alloc_space\n"
+          "                        (all ever allocated), inuse_objects, alloc_objects\n"
           "  -n, --number N        show N rows; 0: all (default 20)\n"
           "  -s, --sort flat|cum   by which column (default flat)\n"
-          "  -l, --lines           a row for each source line; else a function's heaviest line\n"
-          "                        is shown\n"
+          "  -l, --lines           a row for each source line; else a function is shown\n"
+          "                        with its heaviest line\n"
           "  -e, --exact           plain numbers instead of KiB, MiB\n"
-          "      --no-debuginfod   never ask a debuginfod server, even if DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod   ask no debuginfod server, even if DEBUGINFOD_URLS is set\n"
           "  -h, --help            this text\n",
           stream);
 }
 
+static bool progress_is_shown;
+
 static void forget_progress(void) {
-    if (isatty(STDERR_FILENO))
+    if (progress_is_shown)
         fputs("\r\033[K", stderr);
+    progress_is_shown = false;
 }
 
 static void show_note(void *context, const char *path, const char *text) {
@@ -61,6 +64,7 @@ static void show_progress(void *context, const char *path, size_t number, size_t
     forget_progress();
     fprintf(stderr, "reading symbols %zu/%zu: %s", number + 1, count, fitted);
     fflush(stderr);
+    progress_is_shown = true;
     free(fitted);
 }
 
@@ -160,14 +164,11 @@ static int take_option(int letter, struct settings *settings) {
 }
 
 static int run(int argc, char **argv) {
-    static const struct option options[] = {{"type", required_argument, NULL, 't'},
-                                            {"number", required_argument, NULL, 'n'},
-                                            {"sort", required_argument, NULL, 's'},
-                                            {"lines", no_argument, NULL, 'l'},
-                                            {"exact", no_argument, NULL, 'e'},
-                                            {"no-debuginfod", no_argument, NULL, 'D'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"type", required_argument, NULL, 't'}, {"number", required_argument, NULL, 'n'},
+        {"sort", required_argument, NULL, 's'}, {"lines", no_argument, NULL, 'l'},
+        {"exact", no_argument, NULL, 'e'},      {"no-debuginfod", no_argument, NULL, 'D'},
+        {"help", no_argument, NULL, 'h'},       {0}};
     struct settings settings = {.rows = USUAL_ROWS, .order = HP_TABLE_BY_FLAT, .use_debuginfod = true};
     optind = 1;
     for (int letter; (letter = hp_command_option(argc, argv, "t:n:s:leh", options, false)) != -1;) {

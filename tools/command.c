@@ -42,7 +42,8 @@ int hp_command_usage(const char *name, const char *format, ...) {
     return HP_STATUS_USAGE;
 }
 
-int hp_command_option(int argc, char **argv, const char *letters, const struct option *options, bool in_order) {
+int hp_command_option(int argc, char **argv, const char *letters, const struct option *options,
+                      bool in_order) {
     /* getopt names the program by argv[0]. */
     static char program[] = "heapprof";
     char *name = argv[0];

@@ -15,8 +15,8 @@ enum hp_status {
 
 struct hp_command {
     const char *name;
-    const char *summary;                 /* one line */
-    int (*run)(int argc, char **argv);   /* argv[0] is the command's name; returns an hp_status */
+    const char *summary;               /* one line */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an hp_status */
     void (*print_help)(FILE *stream);
 };
 
@@ -36,7 +36,8 @@ int hp_command_usage(const char *name, const char *format, ...) __attribute__((f
  * getopt_long for a command: its messages start with "heapprof: ". Scans argv[1..) only up to the first
  * word that is no option when `in_order`.
  */
-int hp_command_option(int argc, char **argv, const char *letters, const struct option *options, bool in_order);
+int hp_command_option(int argc, char **argv, const char *letters, const struct option *options,
+                      bool in_order);
 
 /* Flushes standard output: HP_STATUS_FAULT, and a line, when what was written did not arrive. */
 int hp_command_finish(int status);

@@ -30,7 +30,8 @@ static void add_ranges(struct hp_dwarf_index *index, Dwarf_Die *die, size_t entr
     for (ptrdiff_t next = 0; (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;) {
         if (low >= high)
             continue;
-        index->ranges = hp_memory_grow(index->ranges, index->n_ranges, &index->range_capacity, sizeof *index->ranges);
+        index->ranges =
+            hp_memory_grow(index->ranges, index->n_ranges, &index->range_capacity, sizeof *index->ranges);
         index->ranges[index->n_ranges++] = (struct range){.low = low, .high = high, .entry = entry};
     }
 }
@@ -40,13 +41,15 @@ static void add_unit(struct hp_dwarf_index *index, Dwarf_Die *die) {
     add_ranges(index, die, index->n_entries);
     if (index->n_ranges == before)
         return; /* types, or code that the linker dropped */
-    index->entries = hp_memory_grow(index->entries, index->n_entries, &index->entry_capacity, sizeof *index->entries);
+    index->entries =
+        hp_memory_grow(index->entries, index->n_entries, &index->entry_capacity, sizeof *index->entries);
     index->entries[index->n_entries++] = (struct entry){.die = *die};
 }
 
 static int compare_ranges(const void *left, const void *right) {
     const struct range *a = left, *b = right;
-    return a->low != b->low ? (a->low > b->low) - (a->low < b->low) : (a->entry > b->entry) - (a->entry < b->entry);
+    return a->low != b->low ? (a->low > b->low) - (a->low < b->low)
+                            : (a->entry > b->entry) - (a->entry < b->entry);
 }
 
 struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module) {

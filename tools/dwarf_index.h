@@ -17,11 +17,13 @@ struct hp_dwarf_index;
 
 /*
  * The index of the module's debug info, which libdw looks for in the binary, beside it and in its debug
- * folders; without any, an empty index. Never NULL. Must be freed, by hp_dwarf_index_free, before the module's session ends.
+ * folders; without any, an empty index. Never NULL. Must be freed, by hp_dwarf_index_free, before the
+ * module's session ends.
  */
 struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module);
 
-/* The unit at `address` (as the module's symbols have it), and that address as the unit has it. NULL: none. */
+/* The unit at `address` (as the module's symbols have it), and that address as the unit has it. NULL: none.
+ */
 struct hp_dwarf_unit *hp_dwarf_index_unit(struct hp_dwarf_index *index, Dwarf_Addr address, Dwarf_Addr *own);
 
 /* True when a unit that was asked for is incomplete because its .dwo file was not found. */

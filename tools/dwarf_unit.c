@@ -35,13 +35,13 @@ struct hp_dwarf_unit {
     Dwarf_Die die;   /* has the lines */
     Dwarf_Die split; /* has the functions; the same as die unless they are in a .dwo */
     bool lacks_split;
-    struct code *code; /* by low */
+    struct code *code;    /* by low */
     struct place *places; /* by offset */
     size_t n_code, n_places, code_capacity, place_capacity;
     Dwarf_Files *files;
     size_t n_files;
     const char *directory; /* where the compiler ran */
-    struct hp_pool *pool; /* scopes and names */
+    struct hp_pool *pool;  /* scopes and names */
 };
 
 static bool is_scope(int tag) {
@@ -73,7 +73,8 @@ static void note_place(struct hp_dwarf_unit *unit, Dwarf_Die *die, const struct 
     unit->places[unit->n_places++] = (struct place){dwarf_dieoffset(die), scope};
 }
 
-static const struct scope *enter_scope(struct hp_dwarf_unit *unit, Dwarf_Die *die, const struct scope *parent) {
+static const struct scope *enter_scope(struct hp_dwarf_unit *unit, Dwarf_Die *die,
+                                       const struct scope *parent) {
     struct scope *scope = hp_pool_alloc(unit->pool, sizeof *scope);
     if (scope == NULL)
         return parent;
@@ -102,7 +103,8 @@ static void walk(struct hp_dwarf_unit *unit, Dwarf_Die *parent, const struct sco
 static int compare_code(const void *left, const void *right) {
     const struct code *a = left, *b = right;
     /* Of two that start together the smaller one, which lies inside the other, comes last. */
-    return a->low != b->low ? (a->low > b->low) - (a->low < b->low) : (a->high < b->high) - (a->high > b->high);
+    return a->low != b->low ? (a->low > b->low) - (a->low < b->low)
+                            : (a->high < b->high) - (a->high > b->high);
 }
 
 static int compare_places(const void *left, const void *right) {
@@ -192,8 +194,7 @@ static const struct scope *scope_of(const struct hp_dwarf_unit *unit, Dwarf_Die 
     /* Link-time optimisation refers to other units; then the bare name has to do. */
     if (die->cu != unit->split.cu || unit->n_places == 0)
         return NULL;
-    const struct place *place =
-        bsearch(&key, unit->places, unit->n_places, sizeof key, compare_places);
+    const struct place *place = bsearch(&key, unit->places, unit->n_places, sizeof key, compare_places);
     return place != NULL ? place->scope : NULL;
 }
 
@@ -237,7 +238,8 @@ static bool follow_origin(Dwarf_Die *die) {
 }
 
 /* Names are spread over the chain of origins: each attribute is taken where it is first seen. */
-static void name_function(struct hp_dwarf_unit *unit, const Dwarf_Die *function, struct hp_dwarf_frame *frame) {
+static void name_function(struct hp_dwarf_unit *unit, const Dwarf_Die *function,
+                          struct hp_dwarf_frame *frame) {
     Dwarf_Die die = *function;
     for (int i = 0; i < MOST_ORIGINS; i++) {
         if (frame->linkage_name == NULL)

@@ -15,7 +15,8 @@ void hp_variable_option(const struct hp_variable *variable, char option[HP_OPTIO
     static const char prefix[] = "HEAPPROF_";
     size_t length = 0;
     if (strncmp(variable->name, prefix, sizeof prefix - 1) == 0) {
-        for (const char *at = variable->name + sizeof prefix - 1; *at != '\0' && length < HP_OPTION_NAME - 1; at++)
+        for (const char *at = variable->name + sizeof prefix - 1; *at != '\0' && length < HP_OPTION_NAME - 1;
+             at++)
             option[length++] = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
     }
     option[length] = '\0';

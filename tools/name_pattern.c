@@ -45,7 +45,8 @@ struct parser {
 static struct piece parse_alternatives(struct parser *parser);
 
 static int add_state(struct hp_name_pattern *pattern, enum kind kind, int next, int other) {
-    pattern->states = hp_memory_grow(pattern->states, pattern->count, &pattern->capacity, sizeof *pattern->states);
+    pattern->states =
+        hp_memory_grow(pattern->states, pattern->count, &pattern->capacity, sizeof *pattern->states);
     pattern->states[pattern->count] = (struct state){.kind = kind, .next = next, .other = other};
     return (int)pattern->count++;
 }

@@ -15,7 +15,8 @@ struct hp_pool *hp_pool_new(size_t limit);
 /* Frees the pool and everything allocated from it; NULL is fine. */
 void hp_pool_free(struct hp_pool *pool);
 
-/* `size` uninitialised bytes, aligned for any type, valid until hp_pool_free. NULL at the limit, or from no pool. */
+/* `size` uninitialised bytes, aligned for any type, valid until hp_pool_free. NULL at the limit, or from no
+ * pool. */
 void *hp_pool_alloc(struct hp_pool *pool, size_t size);
 
 /* `count` zeroed elements of `size` bytes; NULL at the limit or when the product overflows. */

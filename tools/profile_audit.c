@@ -25,10 +25,11 @@ static bool check_mappings(const struct hp_profile *profile, struct hp_error *er
     for (size_t i = 0; i < profile->n_mappings; i++) {
         const struct hp_mapping *mapping = &profile->mappings[i];
         if (i == 0 && mapping->filename[0] == '\0')
-            return hp_error_set(error, "has a first mapping without a file name: it is to be the main binary");
+            return hp_error_set(error,
+                                "has a first mapping without a file name: it is to be the main binary");
         if (!is_lower_hex(mapping->build_id))
-            return hp_error_set(error, "has mapping %zu with the build id %s, which is not lower-case hex", i + 1,
-                                mapping->build_id);
+            return hp_error_set(error, "has mapping %zu with the build id %s, which is not lower-case hex",
+                                i + 1, mapping->build_id);
     }
     return true;
 }
@@ -69,7 +70,8 @@ static void note_samples(const struct hp_profile *profile, struct hp_audit *audi
 static void note_names(const struct hp_profile *profile, struct hp_audit *audit) {
     for (size_t i = 0; i < profile->n_sample_types; i++)
         if (strchr(profile->sample_types[i].type, '-') != NULL)
-            note(audit, "has a \"-\" in the sample type %s: Pyroscope refuses it", profile->sample_types[i].type);
+            note(audit, "has a \"-\" in the sample type %s: Pyroscope refuses it",
+                 profile->sample_types[i].type);
     size_t nameless = 0;
     for (size_t i = 0; i < profile->n_locations; i++)
         nameless += profile->locations[i].mapping == NULL && profile->locations[i].n_lines == 0;

@@ -12,10 +12,10 @@ enum { MIB = 1024 * 1024, FIRST_CAPACITY = 64 * 1024 };
 
 /*
  * deflate can make 1032 bytes of one; a heap profile, which repeats addresses, 5 to 60. A real one
- * of 512 MiB would hold millions of stacks.
+ * of 256 MiB would hold millions of stacks.
  */
 const struct hp_input_limits hp_input_limits_default = {
-    .max_bytes = (size_t)512 * MIB, .free_bytes = (size_t)16 * MIB, .max_ratio = 256};
+    .max_bytes = (size_t)256 * MIB, .free_bytes = (size_t)16 * MIB, .max_ratio = 256};
 
 /* Room for at least one more byte, without passing `most`. */
 static bool grow(struct hp_bytes *bytes, size_t most, struct hp_error *error) {

@@ -15,7 +15,7 @@ typedef Heapprof__Pprof__Profile message_t;
  * protobuf-c allocates some 100 bytes for a sample that took two in the file, so what it may have is
  * bounded too. It never frees on the way: the pool goes as a whole.
  */
-static const size_t pool_limit = (size_t)1024 * 1024 * 1024;
+static const size_t pool_limit = (size_t)512 * 1024 * 1024;
 
 enum { MAX_SAMPLE_TYPES = 64 };
 
@@ -55,7 +55,8 @@ static bool unpack(struct reading *reading, const uint8_t *data, size_t size) {
         return true;
     return reading->pool_is_full
                ? is_too_large(reading)
-               : hp_error_set(reading->error, "is not a pprof profile, or a damaged one (a message in it is invalid)");
+               : hp_error_set(reading->error,
+                              "is not a pprof profile, or a damaged one (a message in it is invalid)");
 }
 
 /* An array for the profile; false, with the error set, when the pool is full. */
@@ -78,7 +79,8 @@ static bool take_string(struct reading *reading, int64_t index, const char *what
 
 static bool read_value_type(struct reading *reading, const Heapprof__Pprof__ValueType *from, const char *what,
                             struct hp_value_type *to) {
-    return take_string(reading, from->type, what, &to->type) && take_string(reading, from->unit, what, &to->unit);
+    return take_string(reading, from->type, what, &to->type) &&
+           take_string(reading, from->unit, what, &to->unit);
 }
 
 static bool read_sample_types(struct reading *reading) {
@@ -146,7 +148,8 @@ static bool seal_ids(struct reading *reading, const char *what, struct hp_id_map
     return true;
 }
 
-static bool read_mapping(struct reading *reading, const Heapprof__Pprof__Mapping *from, struct hp_mapping *to) {
+static bool read_mapping(struct reading *reading, const Heapprof__Pprof__Mapping *from,
+                         struct hp_mapping *to) {
     *to = (struct hp_mapping){.start = from->memory_start,
                               .limit = from->memory_limit,
                               .offset = from->file_offset,
@@ -207,10 +210,11 @@ static bool read_lines(struct reading *reading, const Heapprof__Pprof__Location 
         size_t place = 0;
         uint64_t id = from->line[i]->function_id;
         if (!hp_id_map_find(&reading->functions, id, &place))
-            return hp_error_set(reading->error, "has location %" PRIu64 " in function %" PRIu64
-                                ", which it does not have", from->id, id);
-        lines[i] = (struct hp_line){&reading->profile->functions[place], from->line[i]->line,
-                                    from->line[i]->column};
+            return hp_error_set(reading->error,
+                                "has location %" PRIu64 " in function %" PRIu64 ", which it does not have",
+                                from->id, id);
+        lines[i] =
+            (struct hp_line){&reading->profile->functions[place], from->line[i]->line, from->line[i]->column};
     }
     to->lines = lines;
     to->n_lines = from->n_line;
@@ -223,12 +227,14 @@ static bool read_location(struct reading *reading, const Heapprof__Pprof__Locati
     if (from->mapping_id != 0) {
         size_t place = 0;
         if (!hp_id_map_find(&reading->mappings, from->mapping_id, &place))
-            return hp_error_set(reading->error, "has location %" PRIu64 " in mapping %" PRIu64
-                                ", which it does not have", from->id, from->mapping_id);
+            return hp_error_set(reading->error,
+                                "has location %" PRIu64 " in mapping %" PRIu64 ", which it does not have",
+                                from->id, from->mapping_id);
         const struct hp_mapping *mapping = &reading->profile->mappings[place];
         if (mapping->limit != 0 && (to->address < mapping->start || to->address >= mapping->limit))
-            return hp_error_set(reading->error, "has location %" PRIu64 " at 0x%" PRIx64
-                                ", outside its mapping %" PRIu64, from->id, to->address, from->mapping_id);
+            return hp_error_set(reading->error,
+                                "has location %" PRIu64 " at 0x%" PRIx64 ", outside its mapping %" PRIu64,
+                                from->id, to->address, from->mapping_id);
         to->mapping = mapping;
     }
     return read_lines(reading, from, to);
@@ -271,8 +277,9 @@ static bool read_sample(struct reading *reading, size_t number, const Heapprof__
     for (size_t i = 0; i < from->n_location_id; i++) {
         size_t place = 0;
         if (!hp_id_map_find(&reading->locations, from->location_id[i], &place))
-            return hp_error_set(reading->error, "has sample %zu at location %" PRIu64 ", which it does not have",
-                                number + 1, from->location_id[i]);
+            return hp_error_set(reading->error,
+                                "has sample %zu at location %" PRIu64 ", which it does not have", number + 1,
+                                from->location_id[i]);
         to->locations[i] = &reading->profile->locations[place];
     }
     to->n_locations = from->n_location_id;
@@ -293,8 +300,7 @@ static bool read_samples(struct reading *reading) {
 }
 
 static bool read_all(struct reading *reading, const uint8_t *data, size_t size) {
-    if (!unpack(reading, data, size) ||
-        !take_array(reading, &reading->profile, 1, sizeof *reading->profile))
+    if (!unpack(reading, data, size) || !take_array(reading, &reading->profile, 1, sizeof *reading->profile))
         return false;
     reading->profile->pool = reading->pool;
     reading->profile->ids_sequential = true;

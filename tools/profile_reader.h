@@ -15,7 +15,7 @@
 
 /*
  * Reads the profile in `path` ("-": standard input), gzipped or not. NULL: `error` says what is wrong
- * with it. The caller frees it with hp_profile_free. Takes at most about 1.5 GiB for the worst file,
+ * with it. The caller frees it with hp_profile_free. Takes at most about 768 MiB for the worst file,
  * some ten times the unpacked size for a usual one.
  */
 struct hp_profile *hp_profile_read(const char *path, struct hp_error *error);

@@ -23,7 +23,7 @@ enum hp_table_order { HP_TABLE_BY_FLAT, HP_TABLE_BY_CUM };
 struct hp_profile_table {
     struct hp_table_row *rows;
     size_t count;
-    int64_t total; /* hp_profile_total: what percentages refer to */
+    int64_t total;        /* hp_profile_total: what percentages refer to */
     struct hp_pool *pool; /* names that the profile does not have */
 };
 

@@ -22,8 +22,8 @@ static char *find_in_path(const char *name) {
         at = "/bin:/usr/bin"; /* as execvp does */
     for (;;) {
         size_t length = strcspn(at, ":");
-        char *path = length > 0 ? hp_memory_format("%.*s/%s", (int)length, at, name)
-                                : hp_memory_format("./%s", name);
+        char *path =
+            length > 0 ? hp_memory_format("%.*s/%s", (int)length, at, name) : hp_memory_format("./%s", name);
         if (is_executable(path))
             return path;
         free(path);
@@ -72,14 +72,15 @@ static bool changes_rights(const struct stat *status) {
 bool hp_program_can_preload(const char *path, struct hp_error *error) {
     struct stat status;
     if (stat(path, &status) == 0 && changes_rights(&status))
-        return hp_error_set(error, "%s: runs with other rights than yours, so the loader preloads nothing", path);
+        return hp_error_set(error, "%s: runs with other rights than yours, so the loader preloads nothing",
+                            path);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return true;
     bool is_static = lacks_loader(fd);
     close(fd);
     if (is_static)
-        return hp_error_set(error, "%s: is linked statically, so nothing can be preloaded: link libheapprof.a into it",
-                            path);
+        return hp_error_set(
+            error, "%s: is linked statically, so nothing can be preloaded: link libheapprof.a into it", path);
     return true;
 }

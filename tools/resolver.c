@@ -72,7 +72,8 @@ char *hp_resolver_readable_name(const struct hp_dwarf_frame *frame) {
     char *demangled = frame->linkage_name != NULL ? hp_demangle(frame->linkage_name) : NULL;
     if (demangled != NULL)
         return demangled;
-    return hp_memory_format("%s", frame->scoped_name != NULL ? frame->scoped_name : hp_resolver_system_name(frame));
+    return hp_memory_format("%s",
+                            frame->scoped_name != NULL ? frame->scoped_name : hp_resolver_system_name(frame));
 }
 
 const char *hp_resolver_system_name(const struct hp_dwarf_frame *frame) {

@@ -13,7 +13,7 @@ enum { MOST_FRAMES = 128 }; /* functions inlined into one another at one address
 struct work {
     struct hp_profile *profile;
     const struct hp_symbolizer_listener *listener;
-    struct hp_key_table *keys; /* of functions, by readable name and file */
+    struct hp_key_table *keys;            /* of functions, by readable name and file */
     const struct hp_function **functions; /* by the key's place; NULL: the pool was full */
     size_t function_capacity;
 };
@@ -30,8 +30,8 @@ static bool starts_with(const char *text, const char *prefix) {
 static bool names_a_file(const char *name) {
     const char *slash = strrchr(name, '/');
     const char *base = slash != NULL ? slash + 1 : name;
-    return *base != '\0' && *base != '[' && !starts_with(base, "linux-vdso") && !starts_with(name, "//anon") &&
-           !starts_with(name, "/memfd:") && !starts_with(name, "/dev/");
+    return *base != '\0' && *base != '[' && !starts_with(base, "linux-vdso") &&
+           !starts_with(name, "//anon") && !starts_with(name, "/memfd:") && !starts_with(name, "/dev/");
 }
 
 static const struct hp_function *make_function(struct work *work, size_t place, const char *name,

@@ -7,11 +7,19 @@
 #include "text.h"
 
 enum {
-    NUMBERS = 38,         /* columns before the function's name */
-    USUAL_NAME = 44,      /* the name's column where nothing limits it; longer names stick out */
-    SHORTEST_NAME = 16,   /* a narrower terminal wraps */
-    GAP = 2
+    NUMBERS = 38,     /* columns before the function's name */
+    GAP = 2,          /* between name and place */
+    USUAL_NAME = 44,  /* the name's column where nothing limits it; longer names stick out */
+    LEAST_PLACE = 16, /* of a terminal's columns; a longer place gets what its name leaves */
+    LEAST_ROOM = 40   /* for name and place: a narrower terminal wraps */
 };
+
+/* The columns of a terminal for name and place; 0: no limit. */
+static size_t room_of(const struct hp_top_report *report) {
+    if (report->width == 0)
+        return 0;
+    return report->width > NUMBERS + LEAST_ROOM ? report->width - NUMBERS : LEAST_ROOM;
+}
 
 static void print_who(FILE *stream, const struct hp_profile *profile) {
     char time[HP_TEXT_NUMBER];
@@ -44,13 +52,13 @@ static void print_usage(FILE *stream, const struct hp_top_report *report) {
     if (hp_profile_comment_number(report->profile, "limit", &limit))
         fprintf(stream, " of %s (%s)", hp_text_value(most, as_value(limit), "bytes", report->exact),
                 hp_text_share(share, as_value(usage), as_value(limit)));
+    fputc('\n', stream);
     const char *source = hp_profile_comment(report->profile, "limit source");
     if (source != NULL && *source != '\0') {
         char *clean = hp_text_clean(source);
-        fprintf(stream, ", limit from %s", clean);
+        fprintf(stream, "limit from %s\n", clean);
         free(clean);
     }
-    fputc('\n', stream);
 }
 
 static void print_lost(FILE *stream, const struct hp_profile *profile) {
@@ -69,8 +77,9 @@ static void print_total(FILE *stream, const struct hp_top_report *report) {
     bool in_bytes = strcmp(type->unit, "bytes") == 0;
     char *name = hp_text_clean(type->type), *unit = hp_text_clean(type->unit);
     fprintf(stream, "%s: %s%s%s in %zu stacks", name,
-            hp_text_value(total, report->table->total, type->unit, report->exact), in_bytes && !report->exact ? "" : " ",
-            in_bytes && !report->exact ? "" : unit, profile->n_samples);
+            hp_text_value(total, report->table->total, type->unit, report->exact),
+            in_bytes && !report->exact ? "" : " ", in_bytes && !report->exact ? "" : unit,
+            profile->n_samples);
     if (profile->period > 1 && strcmp(profile->period_type.unit, "bytes") == 0)
         fprintf(stream, ", a sample every %s", hp_text_value(period, profile->period, "bytes", false));
     fputc('\n', stream);
@@ -104,44 +113,65 @@ static size_t shown_rows(const struct hp_top_report *report) {
     return report->most_rows > 0 && report->most_rows < count ? report->most_rows : count;
 }
 
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* The column of names: as wide as the longest one shown, as far as there is room. */
 static size_t name_width(const struct hp_top_report *report) {
     size_t longest = strlen("function"), places = strlen("line");
     for (size_t i = 0; i < shown_rows(report); i++) {
         char *place = where(report, &report->table->rows[i]);
         char *name = hp_text_clean(report->table->rows[i].name);
-        longest = hp_text_width(name) > longest ? hp_text_width(name) : longest;
-        places = hp_text_width(place) > places ? hp_text_width(place) : places;
+        longest = larger(hp_text_width(name), longest);
+        places = larger(hp_text_width(place), places);
         free(name);
         free(place);
     }
-    size_t most = USUAL_NAME;
-    if (report->width > 0)
-        most = report->width > NUMBERS + GAP + places + SHORTEST_NAME ? report->width - NUMBERS - GAP - places
-                                                                     : SHORTEST_NAME;
-    return longest < most ? longest : most;
+    size_t room = room_of(report);
+    return smaller(longest, room > 0 ? room - GAP - smaller(places, LEAST_PLACE) : USUAL_NAME);
+}
+
+/* Name and place, in their columns where they fit; a long name may take what a short place leaves. */
+static void print_function(FILE *stream, const struct hp_top_report *report, const struct hp_table_row *row,
+                           size_t names) {
+    size_t room = room_of(report);
+    char *place = where(report, row);
+    size_t gap = *place != '\0' ? GAP : 0, place_width = hp_text_width(place);
+    size_t left = room > gap + place_width ? room - gap - place_width : 0;
+    char *name = room > 0 ? hp_text_fit(row->name, larger(names, left)) : hp_text_clean(row->name);
+    if (*place == '\0') {
+        fprintf(stream, "%s\n", name);
+    } else {
+        size_t column = larger(hp_text_width(name), names);
+        char *fitted = room > 0 ? hp_text_fit(place, larger(room - smaller(room, column + gap), 5)) : NULL;
+        fprintf(stream, "%s%*s%s\n", name, (int)(column - hp_text_width(name) + gap), "",
+                fitted != NULL ? fitted : place);
+        free(fitted);
+    }
+    free(place);
+    free(name);
 }
 
 static void print_row(FILE *stream, const struct hp_top_report *report, const struct hp_table_row *row,
                       size_t names) {
     char flat[HP_TEXT_NUMBER], cum[HP_TEXT_NUMBER], flat_share[HP_TEXT_NUMBER], cum_share[HP_TEXT_NUMBER];
     const char *unit = report->profile->sample_types[report->type].unit;
-    char *name = report->width > 0 ? hp_text_fit(row->name, names) : hp_text_clean(row->name);
-    char *place = where(report, row);
-    size_t width = hp_text_width(name);
-    int padding = *place == '\0' ? 0 : (int)((width < names ? names - width : 0) + GAP);
-    fprintf(stream, "%10s %6s  %10s %6s  %s%*s%s\n", hp_text_value(flat, row->flat, unit, report->exact),
+    fprintf(stream, "%10s %6s  %10s %6s  ", hp_text_value(flat, row->flat, unit, report->exact),
             hp_text_share(flat_share, row->flat, report->table->total),
             hp_text_value(cum, row->cum, unit, report->exact),
-            hp_text_share(cum_share, row->cum, report->table->total), name, padding, "", place);
-    free(place);
-    free(name);
+            hp_text_share(cum_share, row->cum, report->table->total));
+    print_function(stream, report, row, names);
 }
 
 void hp_top_report_rows(FILE *stream, const struct hp_top_report *report) {
     size_t names = name_width(report), count = shown_rows(report);
-    fprintf(stream, "%10s %6s  %10s %6s  %-*s%*s%s\n", "flat", "flat%", "cum", "cum%", (int)names, "function", GAP,
-            "", report->by_line ? "line" : "at");
+    fprintf(stream, "%10s %6s  %10s %6s  %-*s%*s%s\n", "flat", "flat%", "cum", "cum%", (int)names, "function",
+            GAP, "", report->by_line ? "line" : "at");
     for (size_t i = 0; i < count; i++)
         print_row(stream, report, &report->table->rows[i], names);
     if (count < report->table->count)

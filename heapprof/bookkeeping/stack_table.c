@@ -75,7 +75,8 @@ bool hp_stack_table_init(size_t cap_bytes) {
     for (unsigned i = 0; i < SHARDS; i++) {
         shards[i].lock = (struct hp_lock)HP_LOCK_INIT(HP_RANK_STACKS);
     }
-    return append(0, NULL, 0, false) == HP_STACK_LOST;
+    static const uint32_t no_frames[1];
+    return append(0, no_frames, 0, false) == HP_STACK_LOST;
 }
 
 static uint64_t hash_of(const struct hp_stack_trace *trace) {

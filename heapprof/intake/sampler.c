@@ -1,6 +1,7 @@
 #include "heapprof/intake/sampler.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #include "heapprof/base/clock.h"
@@ -22,9 +23,11 @@ uint64_t hp_sampler_period(void) {
 
 /* Different for every process (the kernel's AT_RANDOM), thread and moment. */
 static uint64_t seed(const struct hp_thread *t) {
-    const uint64_t *boot = (const uint64_t *)getauxval(AT_RANDOM);
+    const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes, not aligned */
     uint64_t z = hp_rng_mix((uint64_t)(uintptr_t)t) ^ (uint64_t)hp_clock_ns();
-    if (boot != NULL) {
+    if (random != NULL) {
+        uint64_t boot[2];
+        memcpy(boot, random, sizeof boot);
         z ^= hp_rng_mix(boot[0] ^ boot[1]);
     }
     return hp_rng_mix(z) | 1;

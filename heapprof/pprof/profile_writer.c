@@ -44,8 +44,8 @@ static const char *const fixed_strings[S_FIXED] = {
     [S_SPACE] = "space",
     /* The allocator's entries are cut off when a stack is taken; this is for those of a C++ runtime that
      * was linked statically and calls ours. */
-    [S_DROP_FRAMES] = "malloc|calloc|realloc|reallocarray|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|"
-                      "operator new(\\[\\])?|je_.*",
+    [S_DROP_FRAMES] = ("malloc|calloc|realloc|reallocarray|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|"
+                       "operator new(\\[\\])?|je_.*"),
     [S_TRUNCATED] = "[truncated]",
     [S_LOST] = "[stack lost]",
 };

@@ -33,7 +33,8 @@ static void show(const struct hp_profile *profile, size_t type, bool by_line, si
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const struct hp_input_limits limits = {.max_bytes = 1 << 22, .free_bytes = 1 << 16, .max_ratio = 64};
+    static const struct hp_input_limits limits = {
+        .max_bytes = 1 << 22, .free_bytes = 1 << 16, .max_ratio = 64};
     struct hp_error error = {""};
     struct hp_audit audit;
     struct hp_profile *profile = hp_profile_parse(data, size, &limits, &error);

@@ -106,6 +106,6 @@ void guard_tree_v1(const char *name) {
 void guard_tree_statm(uint64_t resident, uint64_t mapped, uint64_t data) {
     unsigned long page = (unsigned long)sysconf(_SC_PAGESIZE);
     char text[128];
-    (void)snprintf(text, sizeof text, "%lu %lu 9 9 0 %lu 0\n", mapped / page, resident / page, data / page);
+    (void)snprintf(text, sizeof text, "%lu %lu 0 9 0 %lu 0\n", mapped / page, resident / page, data / page);
     guard_tree_write("/proc/self/statm", text);
 }

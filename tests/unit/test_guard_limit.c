@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -279,6 +280,18 @@ static void test_swap_limit_of_a_cgroup_v1(void **state) {
     assert_int_equal(usages[1], 150 * MIB);
 }
 
+static void test_untouched_memory(void **state) {
+    (void)state;
+    struct guard_process usage;
+    guard_tree_write("/proc/self/statm", "90 50 20 1 0 70 0\n"); /* of 70 pages of data 50 - 20 are there */
+    assert_int_equal(guard_process_usage(false, &scratch, &usage), 0);
+    assert_int_equal(usage.untouched, 40 * (uint64_t)sysconf(_SC_PAGESIZE));
+    guard_tree_write("/proc/self/status",
+                     "VmSize: 90 kB\nVmRSS: 50 kB\nRssAnon: 30 kB\nVmData: 70 kB\nVmSwap: 5 kB\n");
+    assert_int_equal(guard_process_usage(true, &scratch, &usage), 0);
+    assert_int_equal(usage.untouched, 35 * 1024);
+}
+
 static void test_rlimits(void **state) {
     (void)state;
     struct rlimit as;
@@ -432,6 +445,7 @@ int main(void) {
         TEST(test_swap_counts),
         TEST(test_swap_limit_of_a_cgroup_v2),
         TEST(test_swap_limit_of_a_cgroup_v1),
+        TEST(test_untouched_memory),
         TEST(test_rlimits),
         TEST(test_G11_P17_clean_cache_does_not_count_v2),
         TEST(test_G11_P17_clean_cache_does_not_count_v1),

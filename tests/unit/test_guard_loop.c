@@ -201,6 +201,16 @@ static void G14_a_large_request_is_dumped_before_it_is_touched(void) {
     CHECK(seen.dumps == 1);
 }
 
+static void a_thread_that_oversleeps_is_woken(void) {
+    CHECK(begins());
+    guard_start();
+    sleep_ms(1500);        /* idle: its turns are a second apart by now, or near */
+    guard_check(81 * MIB); /* no crossing, but memory that can be touched at any time without another call */
+    sleep_ms(5);
+    set_usage(104);
+    CHECK(comes(&seen.dumps, 1, 250));
+}
+
 static void gate_is_bounded(void) {
     set("HEAPPROF_GATE_MS", "80");
     CHECK(begins());
@@ -343,6 +353,12 @@ static void G11_P17_file_cache_does_not_trip(void) {
     CHECK(seen.dumps == 0 && seen.purges == 0);
     struct guard_reading reading;
     CHECK(guard_read(&reading, false) && reading.usage == 28 * MIB);
+    guard_tree_write(LEAF "/memory.stat", "inactive_file 41943040\nactive_file 0\n");
+    set_usage(
+        90); /* far from a threshold even with the cache, so a check does not look at that; a reading does */
+    sleep_ms(1);
+    guard_check(0);
+    CHECK(guard_read(&reading, false) && reading.usage == 50 * MIB);
 }
 
 static void request_works(void) {
@@ -611,6 +627,7 @@ static int tear_down(void **state) {
 SCENARIO(crossing_by_the_timer)
 SCENARIO(crossing_by_a_check_waits_for_the_dump)
 SCENARIO(G14_a_large_request_is_dumped_before_it_is_touched)
+SCENARIO(a_thread_that_oversleeps_is_woken)
 SCENARIO(gate_is_bounded)
 SCENARIO(gate_holds_other_threads_too)
 SCENARIO(gate_of_zero_never_waits)
@@ -656,6 +673,7 @@ int main(void) {
         TEST(crossing_by_the_timer),
         TEST(crossing_by_a_check_waits_for_the_dump),
         TEST(G14_a_large_request_is_dumped_before_it_is_touched),
+        TEST(a_thread_that_oversleeps_is_woken),
         TEST(gate_is_bounded),
         TEST(gate_holds_other_threads_too),
         TEST(gate_of_zero_never_waits),

@@ -18,7 +18,7 @@ static void test_fast_growth_is_believed_at_once(void **state) {
     guard_pace_note(&pace, 0, SECOND);
     guard_pace_note(&pace, 60 * MIB, SECOND + 10 * MS); /* 6000 MiB/s */
     assert_in_range(pace.rate / MIB, 5999, 6001);
-    assert_in_range(guard_pace_sleep(&pace, 120 * MIB), 9 * MS, 10 * MS); /* half of 20 ms */
+    assert_in_range(guard_pace_sleep(&pace, 120 * MIB, 0), 9 * MS, 10 * MS); /* half of 20 ms */
 }
 
 static void test_rate_decays(void **state) {
@@ -47,9 +47,9 @@ static void test_sleep_is_clamped(void **state) {
     (void)state;
     const struct guard_pace idle = {.rate = 0};
     const struct guard_pace mad = {.rate = UINT64_C(1) << 60};
-    assert_int_equal(guard_pace_sleep(&idle, UINT64_MAX), GUARD_SLEEP_MAX_NS);
-    assert_int_equal(guard_pace_sleep(&mad, 0), GUARD_SLEEP_MIN_NS);
-    assert_int_equal(guard_pace_sleep(&mad, 100 * MIB), GUARD_SLEEP_MIN_NS);
+    assert_int_equal(guard_pace_sleep(&idle, UINT64_MAX, 0), GUARD_SLEEP_MAX_NS);
+    assert_int_equal(guard_pace_sleep(&mad, 0, 0), GUARD_SLEEP_MIN_NS);
+    assert_int_equal(guard_pace_sleep(&mad, 100 * MIB, 0), GUARD_SLEEP_MIN_NS);
     struct guard_pace pace = {0};
     guard_pace_note(&pace, 0, SECOND);
     guard_pace_note(&pace, UINT64_MAX, SECOND + MS); /* no overflow */
@@ -59,11 +59,11 @@ static void test_sleep_is_clamped(void **state) {
 static void test_sudden_growth_after_rest_is_seen_in_time(void **state) {
     (void)state;
     const struct guard_pace idle = {.rate = 0};
-    assert_int_equal(guard_pace_sleep(&idle, 4096 * MIB), SECOND);
-    assert_int_equal(guard_pace_sleep(&idle, 1024 * MIB), 500 * MS);
-    assert_int_equal(guard_pace_sleep(&idle, 200 * MIB), 200 * SECOND / 2048);
-    assert_int_equal(guard_pace_sleep(&idle, MIB),
-                     60 * MS); /* an idle process near a threshold costs no more */
+    assert_int_equal(guard_pace_sleep(&idle, 200 * MIB, 199 * MIB), SECOND); /* it would have to allocate */
+    assert_int_equal(guard_pace_sleep(&idle, 200 * MIB, 200 * MIB), 200 * SECOND / 2048);
+    assert_int_equal(guard_pace_sleep(&idle, 1024 * MIB, UINT64_MAX), 500 * MS);
+    assert_int_equal(guard_pace_sleep(&idle, 4096 * MIB, UINT64_MAX), SECOND);
+    assert_int_equal(guard_pace_sleep(&idle, MIB, MIB), 80 * MS); /* idle near a threshold costs no more */
 }
 
 int main(void) {

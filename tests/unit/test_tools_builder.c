@@ -47,7 +47,8 @@ static void add_function(struct builder *builder, const char *name, const char *
 }
 
 /* With `n_lines` lines, starting at lines[first]. */
-static void add_location(struct builder *builder, uint64_t mapping, uint64_t address, size_t first, size_t n_lines) {
+static void add_location(struct builder *builder, uint64_t mapping, uint64_t address, size_t first,
+                         size_t n_lines) {
     size_t place = builder->profile.n_location++;
     Heapprof__Pprof__Location *location = builder->location_list[place] = &builder->locations[place];
     heapprof__pprof__location__init(location);
@@ -65,7 +66,8 @@ static void set_line(struct builder *builder, size_t place, uint64_t function, i
     builder->line_list[place] = &builder->lines[place];
 }
 
-static void add_sample(struct builder *builder, const uint64_t stack[4], size_t depth, const int64_t values[4]) {
+static void add_sample(struct builder *builder, const uint64_t stack[4], size_t depth,
+                       const int64_t values[4]) {
     size_t place = builder->profile.n_sample++;
     Heapprof__Pprof__Sample *sample = builder->sample_list[place] = &builder->samples[place];
     heapprof__pprof__sample__init(sample);
@@ -142,7 +144,9 @@ size_t builder_pack(const struct builder *builder, uint8_t bytes[BUILDER_BYTES])
 }
 
 size_t builder_gzip(const uint8_t *from, size_t size, uint8_t *to, size_t room) {
-    z_stream stream = {.next_in = (z_const Bytef *)(uintptr_t)from, .avail_in = (uInt)size, .next_out = to,
+    z_stream stream = {.next_in = (z_const Bytef *)(uintptr_t)from,
+                       .avail_in = (uInt)size,
+                       .next_out = to,
                        .avail_out = (uInt)room};
     if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
         deflate(&stream, Z_FINISH) != Z_STREAM_END)

@@ -57,8 +57,9 @@ static void matches_whole_names(void **state) {
 
 static void refuses_what_it_does_not_know(void **state) {
     (void)state;
-    static const char *const patterns[] = {"(", ")", "a)", "(a", "[", "[a", "*", "a**", "+a", "a{2}", "{", "\\", "\\1",
-                                           "\\b", "(?i)a", "(?P<n>a)", "[z-a]", "[[:alpha:]]", "[\\"};
+    static const char *const patterns[] = {"(",     ")",        "a)",    "(a",          "[",  "[a",  "*",
+                                           "a**",   "+a",       "a{2}",  "{",           "\\", "\\1", "\\b",
+                                           "(?i)a", "(?P<n>a)", "[z-a]", "[[:alpha:]]", "[\\"};
     for (size_t i = 0; i < ROWS(patterns); i++) {
         struct hp_name_pattern *pattern = hp_name_pattern_new(patterns[i]);
         if (pattern != NULL)

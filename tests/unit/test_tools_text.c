@@ -20,7 +20,7 @@ static void shows_bytes_in_units(void **state) {
         {1024, "1.0 KiB"},
         {-1536, "-1.5 KiB"},
         {134217728, "128.0 MiB"},
-        {1048524, "1023.9 KiB"}, /* the last that rounds down … */
+        {1048524, "1023.9 KiB"},   /* the last that rounds down … */
         {1048576 - 51, "1.0 MiB"}, /* … and one that would print as 1024.0 KiB */
         {INT64_MAX, "8.0 EiB"},
         {INT64_MIN, "-8.0 EiB"},
@@ -55,7 +55,9 @@ static void hides_control_characters(void **state) {
     expect_clean("plain", "plain");
     expect_clean("S\xc3\xb6ren \xe2\x82\xac \xf0\x9f\x98\x80", "S\xc3\xb6ren \xe2\x82\xac \xf0\x9f\x98\x80");
     expect_clean("\033[2J\r\n\x7f", "\\x1b[2J\\x0d\\x0a\\x7f");
-    expect_clean("\xc2\x9b" "31m", "\\xc2\\x9b31m"); /* C1: another way to start an escape */
+    expect_clean("\xc2\x9b"
+                 "31m",
+                 "\\xc2\\x9b31m"); /* C1: another way to start an escape */
     expect_clean("\xff\xc3", "\\xff\\xc3");
 }
 
@@ -94,14 +96,14 @@ static void judges_utf8(void **state) {
         {"\x7f", true},
         {"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", true},
         {"\x80", false},
-        {"\xc0\x80", false},         /* overlong */
+        {"\xc0\x80", false}, /* overlong */
         {"\xc1\xbf", false},
         {"\xe0\x9f\xbf", false},
         {"\xf0\x8f\xbf\xbf", false},
         {"\xed\xa0\x80", false},     /* a surrogate */
         {"\xf4\x90\x80\x80", false}, /* beyond the last character */
         {"\xf5\x80\x80\x80", false},
-        {"\xe2\x82", false},         /* cut */
+        {"\xe2\x82", false}, /* cut */
         {"\xe2\x28\xa1", false},
         {"a\xff", false},
     };
@@ -136,9 +138,12 @@ static void demangles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_bytes_in_units),     cmocka_unit_test(shows_shares_and_times),
-        cmocka_unit_test(hides_control_characters), cmocka_unit_test(fits_long_names),
-        cmocka_unit_test(wraps_words),              cmocka_unit_test(judges_utf8),
+        cmocka_unit_test(shows_bytes_in_units),
+        cmocka_unit_test(shows_shares_and_times),
+        cmocka_unit_test(hides_control_characters),
+        cmocka_unit_test(fits_long_names),
+        cmocka_unit_test(wraps_words),
+        cmocka_unit_test(judges_utf8),
         cmocka_unit_test(demangles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,8 +168,8 @@ static size_t read_ours(struct hp_resolver *resolver, uint64_t offset, struct fr
     for (size_t i = 0; i < count; i++) {
         snprintf(frames[i].name, sizeof frames->name, "%s", hp_resolver_system_name(&found[i]));
         char *file = hp_resolver_file(&found[i]);
-        snprintf(frames[i].place, sizeof frames->place, "%s:%d:%d", *file != '\0' ? file : "??", found[i].line,
-                 found[i].column);
+        snprintf(frames[i].place, sizeof frames->place, "%s:%d:%d", *file != '\0' ? file : "??",
+                 found[i].line, found[i].column);
         free(file);
         make_comparable(&frames[i]);
     }
@@ -204,8 +204,8 @@ static bool is_another_name(uint64_t address, const struct frame *ours) {
     return false;
 }
 
-static void compare(struct differences *differences, uint64_t address, const struct frame *ours, size_t n_ours,
-                    const struct frame *theirs, size_t n_theirs) {
+static void compare(struct differences *differences, uint64_t address, const struct frame *ours,
+                    size_t n_ours, const struct frame *theirs, size_t n_theirs) {
     bool same = n_ours == n_theirs;
     for (size_t i = 0; same && i < n_ours; i++)
         same = strcmp(ours[i].place, theirs[i].place) == 0 &&
@@ -244,7 +244,8 @@ int main(int argc, char **argv) {
         return 2;
     int binary_fd, symbols_fd;
     Elf *binary = open_elf(argv[1], &binary_fd);
-    read_symbols(open_elf(argc > 2 ? argv[2] : argv[1], &symbols_fd));
+    Elf *named = open_elf(argc > 2 ? argv[2] : argv[1], &symbols_fd);
+    read_symbols(named);
     size_t count = spread_addresses(binary, addresses);
     struct hp_resolver *resolver = hp_resolver_open(argv[1], "", &error);
     if (resolver == NULL) {
@@ -252,18 +253,23 @@ int main(int argc, char **argv) {
         return 1;
     }
     char *list = write_addresses(addresses, count);
-    char *command = hp_memory_format("llvm-symbolizer --obj='%s' --inlines --functions=linkage --no-demangle < %s",
-                                     argv[1], list);
+    char *command = hp_memory_format(
+        "llvm-symbolizer --obj='%s' --inlines --functions=linkage --no-demangle < %s", argv[1], list);
     FILE *oracle = popen(command, "r");
     for (size_t i = 0; oracle != NULL && i < count; i++) {
         size_t n_theirs = read_oracle(oracle, theirs);
-        compare(&differences, addresses[i].address, ours, read_ours(resolver, addresses[i].offset, ours), theirs,
-                n_theirs);
+        compare(&differences, addresses[i].address, ours, read_ours(resolver, addresses[i].offset, ours),
+                theirs, n_theirs);
     }
     int status = oracle != NULL ? pclose(oracle) : 1;
     unlink(list);
+    free(list);
+    free(command);
     hp_resolver_close(resolver);
-    printf("%zu addresses, %zu frames, %zu addresses with inlined calls, %zu different\n", differences.addresses,
-           differences.frames, differences.inlined, differences.different);
+    elf_end(binary);
+    elf_end(named);
+    free(symbols);
+    printf("%zu addresses, %zu frames, %zu addresses with inlined calls, %zu different\n",
+           differences.addresses, differences.frames, differences.inlined, differences.different);
     return status != 0 || differences.addresses < 20 || differences.different > 0;
 }

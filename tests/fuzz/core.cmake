@@ -1,0 +1,27 @@
+# The parsers that read what users write. fuzz_main.c drives them as a test; with clang there are also
+# libFuzzer programs of them, fuzz_…_guided.
+
+function(hp_core_fuzz name)
+  cmake_parse_arguments(arg "" "" "ROOMS" ${ARGN})
+  add_executable(fuzz_${name} fuzz_${name}.c fuzz_main.c ../unit/test_tools_builder.c)
+  target_link_libraries(fuzz_${name} PRIVATE hp_warnings ${arg_ROOMS} hp_tools z)
+  target_include_directories(fuzz_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/..)
+  file(GLOB seeds CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/seeds/${name}/*)
+  add_test(NAME fuzz.${name} COMMAND fuzz_${name} 20000 ${seeds})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+  if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    add_executable(fuzz_${name}_guided EXCLUDE_FROM_ALL fuzz_${name}.c)
+    foreach(room IN LISTS arg_ROOMS)
+      get_target_property(sources ${room} SOURCES)
+      get_target_property(folder ${room} SOURCE_DIR)
+      list(TRANSFORM sources PREPEND ${folder}/)
+      target_sources(fuzz_${name}_guided PRIVATE ${sources})
+    endforeach()
+    target_link_libraries(fuzz_${name}_guided PRIVATE hp_warnings)
+    target_compile_options(fuzz_${name}_guided PRIVATE -fsanitize=fuzzer,address)
+    target_link_options(fuzz_${name}_guided PRIVATE -fsanitize=fuzzer,address)
+  endif()
+endfunction()
+
+hp_core_fuzz(sizes ROOMS hp_base)
+hp_core_fuzz(options ROOMS hp_options hp_base)
