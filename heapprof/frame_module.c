@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 #include "heapprof/bookkeeping/module_table.h"
 #include "heapprof/unwind/loader_view.h"
@@ -22,7 +23,7 @@ static void write_path(char *path, const char *name) {
     if (name[0] == '\0') {
         name = program;
     }
-    if (name[0] != '/' && strchr(name, '/') != NULL && getcwd(path, PATH_BYTES) != NULL) {
+    if (name[0] != '/' && strchr(name, '/') != NULL && hp_sys_getcwd(path, PATH_BYTES) == 0) {
         w.len = strlen(path);
         hp_writer_text(&w, "/");
         name += strncmp(name, "./", 2) == 0 ? 2 : 0;

@@ -13,6 +13,7 @@
 
 #include "guard/guard.h"
 #include "heapprof/base/log.h"
+#include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 #include "heapprof/bookkeeping/frame_table.h"
 #include "heapprof/bookkeeping/live_set.h"
@@ -76,7 +77,7 @@ static uint64_t choose_period(uint64_t limit) {
 /* The application may change its folder later, a daemon to "/". */
 static void find_dump_dir(void) {
     struct hp_writer w = hp_writer_over(dump_dir, sizeof dump_dir);
-    if (options.dump_dir[0] != '/' && getcwd(dump_dir, sizeof dump_dir) != NULL) {
+    if (options.dump_dir[0] != '/' && hp_sys_getcwd(dump_dir, sizeof dump_dir) == 0) {
         w.len = strlen(dump_dir);
         hp_writer_text(&w, "/");
     }

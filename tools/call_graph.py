@@ -157,6 +157,8 @@ class CallGraph:
                 function = self.function_at(address)
             if function is not None:
                 self._read_instruction(function, address, code)
+        if not any(function.targets for function in self.functions.values()):
+            raise ValueError(f"{library}: no call was found; is {self.tools['objdump']} GNU objdump?")
 
     def _read_instruction(self, function, address, code):
         function.code.append((address, code))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "short_name.h"
 #include "text.h"
 
 enum {
@@ -143,7 +144,7 @@ static void print_function(FILE *stream, const struct hp_top_report *report, con
     char *place = where(report, row);
     size_t gap = *place != '\0' ? GAP : 0, place_width = hp_text_width(place);
     size_t left = room > gap + place_width ? room - gap - place_width : 0;
-    char *name = room > 0 ? hp_text_fit(row->name, larger(names, left)) : hp_text_clean(row->name);
+    char *name = room > 0 ? hp_short_name(row->name, larger(names, left)) : hp_text_clean(row->name);
     if (*place == '\0') {
         fprintf(stream, "%s\n", name);
     } else {

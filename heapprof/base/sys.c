@@ -101,6 +101,11 @@ void hp_sys_futex_wake(const void *word, int how_many) {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, how_many, NULL, NULL, 0);
 }
 
+int hp_sys_getcwd(char *buf, size_t cap) {
+    /* "(unreachable)…" is what the kernel says of a folder outside the process's root. */
+    return syscall(SYS_getcwd, buf, cap) > 0 && buf[0] == '/' ? 0 : -1;
+}
+
 int hp_sys_gettid(void) {
     return (int)syscall(SYS_gettid);
 }

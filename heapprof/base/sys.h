@@ -37,5 +37,8 @@ int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns);
 void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);
 void hp_sys_futex_wake(const void *word, int how_many);
 int hp_sys_gettid(void);
+/* The working folder's absolute path into `buf`; -1 when it does not fit or is unreachable. libc's getcwd goes
+ * through the directories, with malloc, when the path is long. */
+int hp_sys_getcwd(char *buf, size_t cap);
 
 #endif

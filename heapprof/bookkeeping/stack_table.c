@@ -57,7 +57,9 @@ static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bo
         reference = (uint32_t)(top / UNIT);
         struct record *r = record_at(reference);
         *r = (struct record){.hash = hash, .depth = depth, .truncated = truncated};
-        memcpy(r->frames, frames, depth * sizeof *frames);
+        for (uint32_t i = 0; i < depth; i++) {
+            r->frames[i] = frames[i];
+        }
         atomic_store_explicit(&region_top, top + record_bytes(depth), memory_order_release);
     }
     hp_lock_release(&append_lock);

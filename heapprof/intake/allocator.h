@@ -1,7 +1,7 @@
 /*
  * The only door to jemalloc: its public functions under the prefix that the build gives them (Library.cmake
  * renames them in Debian's libjemalloc_pic.a; the rest of jemalloc is hidden inside our library). They mean
- * what jemalloc(3) says. Nothing outside intake/, the recorder and init.c includes this.
+ * what jemalloc(3) says. Nothing outside intake/, the recorder, dump.c and init.c includes this.
  */
 #ifndef HP_INTAKE_ALLOCATOR_H
 #define HP_INTAKE_ALLOCATOR_H

@@ -8,7 +8,7 @@ memory cgroup until the kernel kills it. Each kill must leave a dump
 - whose first function is the culprit;
 
 and never more than HEAPPROF_KEEP files, nor a temporary one. Prints a Markdown table; status 1 when a run failed.
-With --baselines the same runs under jemalloc's own triggers and a poller, in the same table, unjudged."""
+With --baselines, runs under jemalloc's own triggers and a poller, in the same table, unjudged."""
 
 import json
 import os
@@ -53,6 +53,7 @@ class Verdict:
         self.reason = "none"
         self.files = 0  # the most there were at once
         self.files_left = 0
+        self.partial = 0  # what is no dump: temporary files
 
     def blame(self, problem):
         self.problems.append(problem)
@@ -61,7 +62,7 @@ class Verdict:
 def judge_ours(run, culprit, command):
     v = Verdict()
     found, others = dumps.list_ours(run.folder)
-    v.files_left = len(found)
+    v.files_left, v.partial = len(found), len(others)
     v.files = max(run.seen["files_max"], v.files_left)
     if not run.was_killed:
         v.blame(f"not killed by the kernel: {run.ending} {run.log.strip()}")
@@ -87,7 +88,7 @@ def judge_ours(run, culprit, command):
 def judge_theirs(run, culprit, program):
     v = Verdict()
     found = dumps.list_theirs(run.folder)
-    v.files_left = len(found)
+    v.files_left, v.partial = len(found), len(others)
     v.files = max(run.seen["files_max"], v.files_left)
     mine = [dump for dump in found if dump.pid == run.seen["pid"]]
     if not mine:
@@ -138,6 +139,9 @@ def percent(share):
 
 
 def reasons(rows):
+    """Of the last dumps, how often each; jemalloc's are mere numbers."""
+    if rows[0]["way"] != "heapprof":
+        return f"none {sum(row['reason'] == 'none' for row in rows)}"
     counts = {}
     for row in rows:
         counts[row["reason"]] = counts.get(row["reason"], 0) + 1
@@ -150,13 +154,14 @@ def table_row(rows):
     cells = [rows[0]["way"], rows[0]["pattern"], str(runs), f"{sum(row['whole'] for row in rows)}/{runs}",
              f"{percent(statistics.median(coverages))} / {percent(min(coverages))}",
              f"{sum(row['is_culprit'] for row in rows)}/{runs}", str(max(row["files"] for row in rows)),
-             reasons(rows)]
+             str(sum(row["partial"] > 0 for row in rows)), reasons(rows)]
     return "| " + " | ".join(cells) + " |"
 
 
 TABLE_HEAD = """\
-| way | pattern | runs | last dump whole | its coverage, median / least | culprit first | files, at most | last dump |
-|---|---|---|---|---|---|---|---|"""
+| way | pattern | runs | last dump whole | its coverage, median / least | culprit first | files, at most | \
+runs with partial files | last dump |
+|---|---|---|---|---|---|---|---|---|"""
 
 
 def main():
@@ -164,16 +169,16 @@ def main():
     p.add_argument("--runs", type=int, default=20, help="of each pattern")
     p.add_argument("--seconds", type=float, default=8.0, help="how long a slow leak takes")
     p.add_argument("--patterns", default=",".join(PATTERNS), help="comma-separated")
-    p.add_argument("--baselines", action="store_true", help="also jemalloc's triggers and a poller")
+    p.add_argument("--baselines", type=int, default=0, metavar="RUNS", help="of jemalloc's triggers and a poller")
     p.add_argument("--json", metavar="FILE", help="what was seen of every run")
     tools = p.parse_args()
-    ways = ["heapprof"] + (harness.BASELINES if tools.baselines else [])
+    ways = {"heapprof": tools.runs, **dict.fromkeys(harness.BASELINES, tools.baselines)}
     everything = []
     with harness.Harness(tools) as h:
         print(TABLE_HEAD, flush=True)
-        for way in ways:
-            for pattern in tools.patterns.split(","):
-                rows = run_pattern(h, way, pattern, tools.runs, tools.seconds)
+        for way, pattern in ((way, pattern) for way in ways for pattern in tools.patterns.split(",")):
+            if ways[way] > 0:
+                rows = run_pattern(h, way, pattern, ways[way], tools.seconds)
                 print(table_row(rows), flush=True)
                 everything += rows
     if tools.json:

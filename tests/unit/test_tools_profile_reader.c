@@ -327,10 +327,16 @@ static void refuses_a_bomb(void **state) {
     (void)state;
     const struct hp_input_limits limits = {.max_bytes = 1 << 20, .free_bytes = 4096, .max_ratio = 8};
     struct hp_error error = {""};
-    size_t size = 1 << 16;
-    uint8_t *zeros = calloc(1, size);
+    size_t size = 1 << 16, large = 1000000;
+    uint8_t *zeros = calloc(1, (1 << 20) + 1);
     assert_non_null(zeros);
     size_t small = builder_gzip(zeros, size, zipped, sizeof zipped);
+    assert_null(hp_profile_parse(zipped, small, &limits, &error));
+    assert_non_null(strstr(error.text, "unpacks to more than"));
+    /* enough of it for the ratio to count: some 1000 bytes may become 8000 */
+    small = builder_gzip(zeros, large, zipped, sizeof zipped);
+    assert_true(small > limits.free_bytes / limits.max_ratio);
+    error.text[0] = '\0';
     assert_null(hp_profile_parse(zipped, small, &limits, &error));
     assert_non_null(strstr(error.text, "unpacks to more than"));
     assert_null(hp_profile_parse(zeros, (1 << 20) + 1, &limits, &error));

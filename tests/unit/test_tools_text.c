@@ -1,10 +1,11 @@
-/* tools/text, tools/utf8 and tools/demangle: what people read. */
+/* tools/text, tools/short_name, tools/utf8 and tools/demangle: what people read. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demangle.h"
+#include "short_name.h"
 #include "text.h"
 #include "utf8.h"
 #include "tests/unit/cmocka_first.h"
@@ -75,6 +76,40 @@ static void fits_long_names(void **state) {
     expect_fit("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4\xc3\xb6\xc3\xbc", 5, "\xc3\xa4...\xc3\xbc");
 }
 
+static void shortens_names_by_what_tells_least(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *shorter;
+        size_t width;
+    } rows[] = {
+        {"app::add(int)", "app::add(int)", 13},
+        {"app::add(int)", "app::add", 12},
+        {"app::Cart<long>::add(long) const", "app::Cart<long>::add", 31},
+        {"app::Cart<long>::add(long) const", "app::Cart<>::add", 19},
+        {"f(int (*)(char), long)", "f", 20},
+        {"Map<a, b<c> >::operator()(int) const", "Map<a, b<c> >::operator()", 35},
+        {"Map<a, b<c> >::operator()(int) const", "Map<>::operator()", 20},
+        {"operator<< <char>(Stream<char>&)", "operator<< <char>", 30},
+        {"Set<int>::operator->(int)", "Set<>::operator->", 17},
+        {"Set<decltype(a->b)>::add(int)", "Set<>::add", 17},
+        {"app::(anonymous namespace)::twice(int)", "app::(anonymous namespace)::twice", 36},
+        {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()", 40},
+        {"main::{lambda(int)#1}", "main::{...int)#1}", 17},
+        {"<alloc::RawVec<T<u8>>>::grow_one", "<alloc::RawVec<>>::grow_one", 30},
+        {"broken<<int(", "brok...int(", 11},
+        {"broken<<int(x", "bro...(x", 8},
+        {")", ")", 5},
+        {"))))))))", ")...)", 5},
+        {"<><><><>", "<...>", 5},
+    };
+    for (size_t i = 0; i < ROWS(rows); i++) {
+        char *shorter = hp_short_name(rows[i].name, rows[i].width);
+        if (strcmp(shorter, rows[i].shorter) != 0)
+            fail_msg("%s in %zu: %s", rows[i].name, rows[i].width, shorter);
+        free(shorter);
+    }
+}
+
 static void wraps_words(void **state) {
     (void)state;
     char *text = NULL;
@@ -142,6 +177,7 @@ int main(void) {
         cmocka_unit_test(shows_shares_and_times),
         cmocka_unit_test(hides_control_characters),
         cmocka_unit_test(fits_long_names),
+        cmocka_unit_test(shortens_names_by_what_tells_least),
         cmocka_unit_test(wraps_words),
         cmocka_unit_test(judges_utf8),
         cmocka_unit_test(demangles),

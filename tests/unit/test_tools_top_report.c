@@ -90,7 +90,7 @@ static void shortens_only_for_a_terminal(void **state) {
         builder_string(&builder, "/a/very/deep/folder/of_a_file_with_a_long_name.cpp");
     char *text = report_text(80, 0, false);
     assert_true(widest_line(text) <= 80);
-    assert_non_null(strstr(text, "  shop::inven...ong, bool)  of_a_fi...cpp:10\n"));
+    assert_non_null(strstr(text, "  shop::inven...>::restock  of_a_fi...cpp:10\n"));
     free(text);
     text = report_text(0, 0, false);
     assert_non_null(strstr(text, long_name));

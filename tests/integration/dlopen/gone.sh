@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # P26: what a closed and deleted library has allocated stays with it in the dump: its path, its build id and its
 # offset; and a library that the loader then puts at the same place is not taken for it.
-# gone.sh preload|shared|static
+# gone.sh preload|shared|static PLUGIN-NUMBERS…
 # shellcheck source-path=SCRIPTDIR source=../lib/common.sh
 . "$(dirname "$0")/../lib/common.sh"
 needs readelf
 mode=$1
+shift
 export HEAPPROF_LIMIT=off HEAPPROF_SAMPLE=1 HEAPPROF_DUMP_DIR=$work
 [[ $mode != preload ]] || export HEAPPROF_SIGNAL=USR2
 
@@ -13,8 +14,7 @@ build_id() {
     readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# The bytes in use of samples whose leaf is in the mapping of this file: "BYTES BUILD-ID", for each plugin that was
-# loaded first and second, which the loader put at the same address or not.
+# In the dump there is a mapping for this file, and so many bytes are in use below leaves that lie in it.
 expect() { # file bytes build-id
     local number
     number=$(sed -n "s|^\([0-9]*\): [^ ]* $1 $3 *$|\1|p" "$work/raw.kept")
@@ -28,12 +28,16 @@ expect() { # file bytes build-id
         fail "what $1 holds is not in the dump"
 }
 
-for number in 1 2 3; do
+files=()
+for number in "$@"; do
     cp "$HP_BUILD/plugin$number.so" "$work/gone$number.so"
+    files+=("$work/gone$number.so")
 done
-quietly run_in_mode "$mode" gone "$work/dump.pb.gz" 100000 "$work"/gone[123].so >"$work/places"
+quietly run_in_mode "$mode" gone "$work/dump.pb.gz" 100000 "${files[@]}" >"$work/places"
 read_raw "$work/dump.pb.gz" >"$work/raw.kept"
 cat "$work/places"
-for number in 1 2 3; do
-    expect "$work/gone$number.so" $((100000 * number)) "$(build_id "$HP_BUILD/plugin$number.so")"
+place=0
+for number in "$@"; do
+    place=$((place + 1))
+    expect "$work/gone$number.so" $((100000 * place)) "$(build_id "$HP_BUILD/plugin$number.so")"
 done

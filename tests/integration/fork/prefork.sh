@@ -11,10 +11,13 @@ no_partial_files "$work/all"
 while read -r pid; do
     for reason in limit80 limit90 limit95 signal; do
         count=$(find "$work/all" -name "heapprof.prefork.*.$pid.*.$reason.pb.gz" | wc -l)
-        [[ $count == 1 ]] || fail "worker $pid has $count dumps for $reason: $(ls "$work/all")"
+        # Where the machine is busy a worker may pass two thresholds at once; the higher one is then dumped for both.
+        [[ $count == 1 || ($count == 0 && $reason == limit[89]0) ]] ||
+            fail "worker $pid has $count dumps for $reason: $(ls "$work/all")"
     done
+    find "$work/all" -name "heapprof.prefork.*.$pid.*" >>"$work/theirs"
 done <"$work/pids"
-[[ $(dumps_in "$work/all" | wc -l) == 32 ]] || fail "more than the workers' dumps: $(ls "$work/all")"
+[[ $(dumps_in "$work/all" | wc -l) == $(wc -l <"$work/theirs") ]] || fail "more than the workers' dumps: $(ls "$work/all")"
 for dump in $(dumps_in "$work/all" limit95 | head -n 2) $(dumps_in "$work/all" signal | tail -n 1); do
     read_raw "$dump" >/dev/null
     pid=$(comment_of "$dump" pid)

@@ -12,7 +12,10 @@ static volatile bool done;
 
 static void *churn(void *unused) {
     (void)unused;
-    while (!done) {
+    for (unsigned turn = 0; !done; turn++) {
+        if (turn % 100 == 0) {
+            usleep(500);
+        }
         void *p = malloc(100);
         CHECK((p = realloc(p, 5000)) != NULL);
         free(p);

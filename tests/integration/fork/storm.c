@@ -15,7 +15,10 @@ static volatile bool done;
 static void *churn(void *seed) {
     unsigned n = (unsigned)(uintptr_t)seed;
     void *kept[64] = {NULL};
-    while (!done) {
+    for (unsigned turn = 0; !done; turn++) {
+        if (turn % 200 == 0) {
+            usleep(500); /* the one that forks shall get a turn, too */
+        }
         n = n * 1664525 + 1013904223;
         unsigned place = n >> 26;
         kept[place] = realloc(kept[place], n >> 8 & 2047);

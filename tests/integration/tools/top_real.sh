@@ -40,6 +40,18 @@ for flags in "-O2 -g" "-O0 -g" "-O2 -g -no-pie" "-O2 -g -gdwarf-4"; do
     expect out "0 0.0% 5000 62.5% main $source:34"
 done
 
+g++ -Wl,--build-id -O2 -g -gsplit-dwarf -I"$include" "$source" "$record" "$@" -o leaky
+./leaky profile.pb.gz
+"$heapprof" top --exact profile.pb.gz >out 2>err || fail "split debug info"
+[ ! -s err ] || fail "top said something"
+expect out "8000 100.0% 8000 100.0% shop::grab $source:13"
+rm ./*.dwo
+"$heapprof" top --exact profile.pb.gz >out 2>err || fail "split debug info missing"
+expect err "leaky: its split debug info (.dwo files) is missing: inlined functions are not shown"
+expect out "5000 62.5% 5000 62.5% shop::load_catalog() $source:"
+
+g++ -Wl,--build-id -O2 -g -I"$include" "$source" "$record" "$@" -o leaky
+./leaky profile.pb.gz
 cp leaky kept
 mkdir debug
 objcopy --only-keep-debug leaky debug/leaky.debug
