@@ -1,5 +1,6 @@
 #include "heapprof/frame_module.h"
 
+#include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -62,12 +63,19 @@ const char *hp_frame_module_program(void) {
     return program;
 }
 
-/* Started as `ld.so program`, the kernel's idea of the program is ld.so, and the loader has its real name. */
+/* Started as `ld.so program`, the kernel's idea of the program is ld.so (which has no loader of its own: no
+ * AT_BASE), and the loader has made the program's name argv[0]. */
+static const char *name_through_loader(void) {
+    bool is_loader = getauxval(AT_BASE) == 0 && strchr(program_invocation_name, '/') != NULL;
+    return is_loader ? program_invocation_name : "";
+}
+
 void hp_frame_module_find_program(void) {
     const struct link_map *main_program = _r_debug.r_map;
-    if (main_program->l_name[0] != '\0') {
+    const char *name = main_program->l_name[0] != '\0' ? main_program->l_name : name_through_loader();
+    if (name[0] != '\0') {
         char path[PATH_BYTES];
-        write_path(path, main_program->l_name);
+        write_path(path, name);
         memcpy(program, path, sizeof program);
         return;
     }

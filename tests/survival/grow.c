@@ -230,6 +230,70 @@ static void grow_threads(void) {
     pthread_join(threads[0], NULL);
 }
 
+/* -- eight threads that each ask for much, then touch all of it at once -- */
+
+SITE char *leak_share(size_t bytes) {
+    return counted(malloc(bytes), bytes);
+}
+
+static void *burst(void *unused) {
+    const size_t bytes = 30 * MIB;
+    take_slot();
+    char *share = leak_share(bytes);
+    pthread_barrier_wait(&all_there);
+    touch(share, bytes);
+    pause();
+    return unused;
+}
+
+static void grow_burst(void) {
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&all_there, NULL, THREADS);
+    load_base(10 * MIB);
+    for (size_t i = 0; i < THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, burst, NULL) != 0) {
+            fail("pthread_create");
+        }
+    }
+    pthread_join(threads[0], NULL);
+}
+
+/* -- a heap that stands still, and memory that malloc knows nothing of -- */
+
+static void grow_outside(void) {
+    size_t bytes = 200 * MIB;
+    while (in_use() < limit / 2) {
+        leak_object(random_between(16, 4 * KIB));
+    }
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        fail("mmap");
+    }
+    pause_us((long)random_between(300000, 1500000));
+    touch(memory, bytes);
+}
+
+/* -- beside threads that leave it no processor -- */
+
+static void *spin(void *unused) {
+    static volatile unsigned turns;
+    for (;;) {
+        turns++;
+    }
+    return unused;
+}
+
+static void grow_starved(void) {
+    for (int i = 0; i < 16; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, spin, NULL) != 0) {
+            fail("pthread_create");
+        }
+    }
+    grow_chunks();
+}
+
 /* -- a big mapping, touched long after it was asked for: slowly, then as fast as it goes -- */
 
 SITE char *leak_pool(size_t bytes) {
@@ -413,6 +477,22 @@ static void swing(void) {
     }
 }
 
+SITE void leak_late(size_t bytes) {
+    hold(malloc(bytes), bytes, 14);
+}
+
+/* A sawtooth of one function, then another one's leak, to the end. */
+static void grow_late(void) {
+    swing();
+    while (held != NULL) {
+        discount(64 * KIB);
+        free(pop_held());
+    }
+    for (;;) {
+        leak_late(random_between(512, 8 * KIB));
+    }
+}
+
 SITE void leak_block(void) {
     hold(malloc(MIB), MIB, 13);
 }
@@ -467,6 +547,7 @@ static const struct {
     {"chunks", grow_chunks},   {"small", grow_small},     {"huge", grow_huge},       {"spike", grow_spike},
     {"realloc", grow_realloc}, {"threads", grow_threads}, {"lazy", grow_lazy},       {"slow", grow_slow},
     {"churn", grow_churn},     {"fork", grow_fork},       {"prefork", grow_prefork}, {"stacks", grow_stacks},
+    {"burst", grow_burst},     {"outside", grow_outside}, {"starved", grow_starved}, {"late", grow_late},
     {"swing", swing},          {"climb", climb},          {"read_file", read_file},
 };
 
@@ -496,10 +577,10 @@ int main(int argc, char **argv) {
         fputs("usage: grow SHARED PATTERN [SEED] [SECONDS] [FILE]\n", stderr);
         return 2;
     }
-    alarm(LIFETIME_SECONDS);
     map_shared(argv[1]);
     random_state = (argc > 3 ? strtoull(argv[3], NULL, 10) : 1) * UINT64_C(0x9e3779b97f4a7c15) + 1;
     seconds = argc > 4 ? strtod(argv[4], NULL) : seconds;
+    alarm(LIFETIME_SECONDS + (unsigned)seconds);
     file_to_read = argc > 5 ? argv[5] : "";
     take_slot();
     wait_for_witness();

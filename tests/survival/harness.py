@@ -93,7 +93,7 @@ class Harness:
                    self.tools.grow, shared, pattern, str(seed), str(seconds), file]
         clean = {name: value for name, value in os.environ.items()
                  if not name.startswith("HEAPPROF") and name not in ("MALLOC_CONF", "LD_PRELOAD")}
-        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=300 + seconds, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"witness: {done.stderr}")
         seen = json.loads(done.stdout.splitlines()[-1])

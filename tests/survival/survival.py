@@ -23,7 +23,7 @@ import harness  # noqa: E402
 KEEP = 10
 COVERAGE = 0.85
 
-# pattern: (culprit, settings of heapprof)
+# pattern: (culprit, settings under heapprof)
 PATTERNS = {
     "chunks": ("leak_chunk", {}),
     "small": ("leak_object", {}),
@@ -36,6 +36,10 @@ PATTERNS = {
     "churn": ("leak_core", {}),
     "fork": ("leak_session", {}),
     "prefork": ("leak_session", {"HEAPPROF_SAMPLE": "16K"}),  # CASES.md, G18; 15 MB each, a sample each 16 KiB
+    "burst": ("leak_share", {}),
+    "outside": ("leak_object", {}),
+    "starved": ("leak_chunk", {}),
+    "late": ("leak_late", {"MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"}),  # freed pages go back at once
     "stacks": ("leak_leaf", {"HEAPPROF_SAMPLE": "8K"}),  # CASES.md, G15
 }
 
@@ -122,7 +126,7 @@ def run_pattern(h, way, pattern, runs, seconds):
     culprit, settings = PATTERNS[pattern]
     rows = []
     for seed in range(1, runs + 1):
-        run = h.run(pattern, seed=seed, seconds=seconds, way=way, settings=settings)
+        run = h.run(pattern, seed=seed, seconds=seconds, way=way, settings=settings if way == "heapprof" else {})
         if way == "heapprof":
             v = judge_ours(run, culprit, h.tools.command)
         else:

@@ -23,6 +23,8 @@ check_program() { # program
 
     local name start_hex offset vaddr pc
     IFS=' /' read -r start_hex _ offset _ <<<"$first"
+    "$HP_TOOLS/pprof" -raw "$work/dump.pb.gz" >"$work/by.pprof" 2>/dev/null
+    go tool pprof -raw "$work/dump.pb.gz" >"$work/by.go" 2>/dev/null
     vaddr=$(readelf -lW "$file" | awk '$1 == "LOAD" && / R E / { print $3; exit }')
     grep '^site ' "$work/sites" | while read -r _ name low high _; do
         [[ $name == leaf_* ]] || continue
@@ -34,9 +36,9 @@ check_program() { # program
         [[ -n $pc ]] || fail "no location in $name"
         llvm-symbolizer --obj="$file" "$(printf '0x%x' $((pc - start_hex + vaddr)))" | head -n 1 >"$work/named"
         [[ $(<"$work/named") == "$name" ]] || fail "llvm-symbolizer names $name $(<"$work/named")"
-        # pprof is given no name for it but by its own look into the file
-        for reader in "$HP_TOOLS/pprof" "go tool pprof"; do
-            $reader -raw "$work/dump.pb.gz" 2>/dev/null | awk -v pc="$pc" '/^Locations/ { part = 1 } part && $2 == pc { print $4 }' >"$work/named"
+        # the readers find the name in the file themselves
+        for reader in pprof go; do
+            awk -v pc="$pc" '/^Locations/ { part = 1 } part && $2 == pc { print $4 }' "$work/by.$reader" >"$work/named"
             [[ $(<"$work/named") == "$name" ]] || fail "$reader names $name '$(<"$work/named")'"
         done
     done
