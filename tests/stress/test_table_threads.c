@@ -35,7 +35,7 @@ enum { EXCHANGE = 512, STACKS = 30000, LIVE_BYTES = 1 << 20, CAPACITY = LIVE_BYT
 
 /* Objects on their way from the thread that made them to one that frees them. */
 static _Atomic uintptr_t exchange[EXCHANGE];
-static _Atomic uint64_t next_page = 1;
+static _Atomic uint64_t made;
 static _Atomic bool is_over;
 static _Atomic uint64_t objects;
 static _Atomic uint64_t full;
@@ -61,6 +61,12 @@ static uint32_t find_stack(uint64_t random) {
     return hp_stack_table_find(&trace);
 }
 
+/* Each address once, and all of them in 32 buckets, so that threads meet in them. */
+static uintptr_t new_address(void) {
+    uint64_t n = atomic_fetch_add(&made, 1) + 1;
+    return (n * HP_LIVE_BUCKETS + n % 32) << HP_PAGE_SHIFT;
+}
+
 static uintptr_t make(uint64_t *random) {
     uint64_t bits = hp_rng_next(random);
     uint32_t entry = hp_live_set_reserve((unsigned)bits);
@@ -69,7 +75,7 @@ static uintptr_t make(uint64_t *random) {
         return 0;
     }
     struct hp_live stale;
-    struct hp_live live = {.object = (uintptr_t)atomic_fetch_add(&next_page, 1) << HP_PAGE_SHIFT,
+    struct hp_live live = {.object = new_address(),
                            .size = bits >> 40,
                            .weight = HP_WEIGHT_ONE + bits % 1000000,
                            .stack = find_stack(hp_rng_next(random))};

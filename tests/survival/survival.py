@@ -7,7 +7,7 @@ memory cgroup until the kernel kills it. Each kill must leave a dump
   passed 95 % of the limit (witness.c says how exact that is);
 - whose first function is the culprit;
 
-and never more than HEAPPROF_KEEP files, nor a temporary one. Prints a Markdown table; status 1 when a run failed.
+and never more than HEAPPROF_KEEP files (one more for the moment in which the oldest goes), nor a temporary one. Prints a Markdown table; status 1 when a run failed.
 With --baselines, runs under jemalloc's own triggers and a poller, in the same table, unjudged."""
 
 import json
@@ -70,7 +70,7 @@ def judge_ours(run, culprit, command):
     v.files = max(run.seen["files_max"], v.files_left)
     if not run.was_killed:
         v.blame(f"not killed by the kernel: {run.ending} {run.log.strip()}")
-    if v.files > KEEP:
+    if v.files_left > KEEP or v.files > KEEP + 1:  # the oldest goes once the newest is there
         v.blame(f"{v.files} files at once, {v.files_left} left")
     if others:
         v.blame(f"left behind: {others}")

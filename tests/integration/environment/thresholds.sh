@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# An explicit limit, no cgroup: a dump at each threshold, named by its share, with the facts in its comments; the
+# last one names what holds the memory.
+# shellcheck source-path=SCRIPTDIR source=../lib/common.sh source=helpers.sh
+. "$(dirname "$0")/../lib/common.sh"
+. "$(dirname "$0")/helpers.sh"
+export HEAPPROF_SAMPLE=64K
+
+# Slowly, so that each threshold has its own moment.
+steps=()
+for ((i = 0; i < 32; i++)); do steps+=(+2 .5); done
+HEAPPROF_LIMIT=64M HEAPPROF_DUMP_DIR=$work/default HEAPPROF_SERVICE=my.service/1 grow "${steps[@]}"
+says_nothing
+[[ $(reasons_in "$work/default") == "limit80 limit90 limit95 " ]] || fail "reasons: $(reasons_in "$work/default")"
+dump=$(only_dump_in "$work/default" limit95)
+[[ $(basename "$dump") =~ ^heapprof\.my_service_1\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]{8}T[0-9]{9}\.3\.limit95\.pb\.gz$ ]] || fail "the name: $dump"
+[[ $(comment_of "$dump" reason) == limit95 && $(comment_of "$dump" limit) == $((64 << 20)) ]] || fail "the comments of $dump"
+[[ $(comment_of "$dump" "limit source") == HEAPPROF_LIMIT ]] || fail "source: $(comment_of "$dump" "limit source")"
+usage=$(comment_of "$dump" usage) threshold=$(comment_of "$dump" threshold)
+((threshold == (64 << 20) * 95 / 100 && usage >= threshold && usage < (64 << 20) * 103 / 100)) || fail "usage $usage, threshold $threshold"
+read_stacks "$dump" | awk '{ all += $4 } $5 ~ /^\[grow\];\[grow\];/ { ours += $4 }
+    END { print ours, all; exit !(ours > 0.95 * all && ours > 50e6 && ours < 70e6) }' || fail "grow's memory is not what $dump shows"
+
+HEAPPROF_LIMIT=64M HEAPPROF_THRESHOLDS='50%, 40M,75%' HEAPPROF_DUMP_DIR=$work/own grow "${steps[@]}"
+says_nothing
+[[ $(reasons_in "$work/own") == "limit50 limit63 limit75 " ]] || fail "reasons: $(reasons_in "$work/own")"
+
+# All at once: what matters is the dump for the highest.
+HEAPPROF_LIMIT=64M HEAPPROF_DUMP_DIR=$work/fast grow +70
+[[ $(reasons_in "$work/fast") == *limit95* ]] || fail "reasons: $(reasons_in "$work/fast")"
+
+# Under the limit: nothing.
+HEAPPROF_LIMIT=256M HEAPPROF_DUMP_DIR=$work/under grow +60 .100
+[[ ! -e $work/under ]] || fail "a dump without a reason"
+
+# The end that was asked for.
+for action in abort exit; do
+    status=0
+    (
+        export HEAPPROF_LIMIT=64M HEAPPROF_ON_LIMIT=dump,$action HEAPPROF_DUMP_DIR=$work/$action LD_PRELOAD=$HP_LIBRARY
+        exec "$HP_BUILD/grow" "${steps[@]}" .500 >"$work/out" 2>"$work/said"
+    ) || status=$?
+    [[ $action == abort && $status == 134 || $action == exit && $status == 137 ]] || fail "$action: status $status"
+    says_one_line 'HEAPPROF_ON_LIMIT'
+    [[ $(reasons_in "$work/$action") == *limit95* ]] || fail "$action without the last dump"
+done
