@@ -53,6 +53,7 @@ bool hp_dump_at_threshold(const struct guard_crossing *crossing) {
     hp_writer_format(&w, "limit%u", crossing->percent);
     begin();
     struct hp_capture_facts facts = gather(reason, &crossing->reading, crossing->threshold);
+    facts.is_early = !crossing->is_last;
     bool done = hp_capture_to_folder(&facts);
     end();
     return done;

@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@
 
 static struct hp_options options;
 static char dump_dir[4096];
+static char spare_dir[4096];
 
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
     return value < low ? low : value > high ? high : value;
@@ -87,9 +89,18 @@ static void find_dump_dir(void) {
     }
 }
 
+/* Where dumps go when they can't go there: TMPDIR, else /tmp. NULL when that is the same folder. */
+static const char *find_spare_dir(void) {
+    const char *temporary = secure_getenv("TMPDIR");
+    struct hp_writer w = hp_writer_over(spare_dir, sizeof spare_dir);
+    hp_writer_text(&w, temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
+    return strcmp(spare_dir, dump_dir) != 0 ? spare_dir : NULL;
+}
+
 static void init_capture(uint64_t period) {
     find_dump_dir();
     struct hp_capture_config config = {.folder = dump_dir,
+                                       .spare = find_spare_dir(),
                                        .service = options.service[0] != '\0' ? options.service
                                                                              : base_name(hp_frame_module_program()),
                                        .keep = options.keep,

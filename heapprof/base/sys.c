@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -76,6 +77,15 @@ int hp_sys_rename_new(const char *from, const char *to) {
     }
     /* Nor with hard links (FAT, some FUSE): the name is unique by its design, so a plain rename it is. */
     return hp_sys_rename(from, to);
+}
+
+int hp_sys_try_lock_file(int fd) {
+    return (int)syscall(SYS_flock, fd, LOCK_EX | LOCK_NB);
+}
+
+void hp_sys_sleep(int64_t ns) {
+    struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+    (void)syscall(SYS_nanosleep, &ts, NULL);
 }
 
 ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes) {

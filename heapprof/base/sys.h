@@ -27,6 +27,10 @@ int hp_sys_unlink(const char *path);
 int hp_sys_rename(const char *from, const char *to);
 /* Renames; fails with EEXIST rather than replace a file, where the file system can tell. */
 int hp_sys_rename_new(const char *from, const char *to);
+/* Locks the open file for this descriptor, if no other process has (flock(2), LOCK_EX | LOCK_NB). 0, or -1. */
+int hp_sys_try_lock_file(int fd);
+/* Sleeps; a signal may end it early. */
+void hp_sys_sleep(int64_t ns);
 /* Directory records as getdents64(2) gives them. */
 ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes);
 /* Bytes of the regular file and when it was last written (ns since the Unix epoch). -1 when it is none;

@@ -1,12 +1,15 @@
 #include "heapprof/capture/capture.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "heapprof/base/arena.h"
 #include "heapprof/base/clock.h"
 #include "heapprof/base/lock.h"
 #include "heapprof/base/log.h"
+#include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 #include "heapprof/bookkeeping/snapshot.h"
 #include "heapprof/capture/dump_name.h"
@@ -20,6 +23,11 @@ enum { COMMENTS_MAX = 20, COMMENT_BYTES = 320, NAME_TRIES = 100 };
 /* How long a dump waits for another one to end. */
 #define PATIENCE_NS (INT64_C(10) * 1000000000)
 #define FORK_PATIENCE_NS (INT64_C(1) * 1000000000)
+
+/* Among processes that share a folder. */
+#define TURN_PATIENCE_NS (INT64_C(30) * 1000000)
+#define TURN_PAUSE_NS (INT64_C(500) * 1000)
+#define RESTART_LOOP_NS (INT64_C(60) * 1000000000)
 
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_CAPTURE); /* guards all below */
 static struct hp_capture_config config;
@@ -127,40 +135,99 @@ static int write_and_commit(const struct hp_capture_facts *facts) {
     return hp_sink_commit(&memory->sink) == 0 ? 0 : memory->sink.error;
 }
 
-static int dump_to_folder(const struct hp_capture_facts *facts) {
+/* Takes its turn among the processes that dump into `folder` now: a descriptor that holds the folder's lock until
+ * it is closed, or -1 when there is no waiting for it. The more of its limit a process holds, the oftener it asks,
+ * so the largest come first. */
+static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
+    int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0) {
+        return -1;
+    }
+    uint64_t eighths = facts->limit >= 8 ? facts->allocator_resident / (facts->limit / 8) : 8;
+    int64_t pause = TURN_PAUSE_NS * (int64_t)(9 - (eighths < 8 ? eighths : 8));
+    for (int64_t waited = 0; hp_sys_try_lock_file(fd) != 0; waited += pause) {
+        if (errno != EWOULDBLOCK || waited >= TURN_PATIENCE_NS) {
+            (void)hp_sys_close(fd);
+            return -1;
+        }
+        hp_sys_sleep(pause);
+    }
+    return fd;
+}
+
+/* Whether an early dump would only push others' out. */
+static bool is_needless(const struct hp_capture_facts *facts, const char *folder) {
+    if (!facts->is_early) {
+        return false;
+    }
+    hp_dump_name_own(memory->name, &identity);
+    int64_t since = hp_clock_wall_ns() - RESTART_LOOP_NS;
+    return hp_rotation_count_recent(folder, identity.service, memory->name, since) >= config.keep;
+}
+
+static int dump_to_folder(const struct hp_capture_facts *facts, const char *folder) {
     int error = EEXIST;
     for (int i = 0; i < NAME_TRIES && error == EEXIST; i++) {
         hp_dump_name_write(memory->name, &identity, next_seq++, facts->reason);
-        bool opened = hp_sink_open_file(&memory->sink, config.folder, memory->name) == 0;
+        bool opened = hp_sink_open_file(&memory->sink, folder, memory->name) == 0;
         error = opened ? write_and_commit(facts) : memory->sink.error;
     }
     return error;
 }
 
-static void tell(int error, int64_t took_ns) {
+/* The failure of the dump folder, once for each cause, and what became of the dump. */
+static void tell_failure(int error, bool is_saved) {
+    if (error == last_error) {
+        return;
+    }
+    last_error = error;
+    const char *why = strerrordesc_np(error);
+    const char *folder = config.folder;
+    hp_log(HP_LOG_ERROR, "no dump could be written to %s: %s%s%s", folder, why != NULL ? why : "?",
+           is_saved ? "; it went to " : "", is_saved ? config.spare : "");
+}
+
+/* The dump folder first, then the spare one. Whether a whole file is durable. */
+static bool dump_somewhere(const struct hp_capture_facts *facts) {
+    int64_t start = hp_clock_ns();
+    const char *folder = config.folder;
+    int turn = take_turn(facts, folder);
+    if (is_needless(facts, folder)) {
+        (void)hp_sys_close(turn);
+        return true;
+    }
+    int error = dump_to_folder(facts, folder);
+    bool saved = error == 0;
+    if (!saved && config.spare != NULL) {
+        folder = config.spare;
+        saved = dump_to_folder(facts, folder) == 0;
+    }
     if (error == 0) {
         last_error = 0;
-        hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes,
-               (uint64_t)took_ns / 1000000);
-    } else if (error != last_error) {
-        last_error = error;
-        const char *why = strerrordesc_np(error);
-        hp_log(HP_LOG_ERROR, "no dump could be written to %s: %s", config.folder, why != NULL ? why : "?");
+    } else {
+        tell_failure(error, saved);
     }
+    if (saved) {
+        uint64_t took_ms = (uint64_t)(hp_clock_ns() - start) / 1000000;
+        hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes, took_ms);
+        hp_rotation_apply(folder, identity.service, config.keep, config.budget);
+    }
+    (void)hp_sys_close(turn);
+    return saved;
 }
 
 bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
     if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
         return false;
     }
-    int64_t start = hp_clock_ns();
-    int error = prepare_locked() ? dump_to_folder(facts) : ENOMEM;
-    tell(error, hp_clock_ns() - start);
-    if (error == 0) {
-        hp_rotation_apply(config.folder, identity.service, config.keep, config.budget);
+    bool saved = false;
+    if (prepare_locked()) {
+        saved = dump_somewhere(facts);
+    } else {
+        tell_failure(ENOMEM, false);
     }
     hp_lock_release(&lock);
-    return error == 0;
+    return saved;
 }
 
 int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {

@@ -14,6 +14,7 @@
 /* Numbers for the profile's comments, which only the callers know. */
 struct hp_capture_facts {
     const char *reason;  /* limit95, request, signal … */
+    bool is_early;       /* a lower threshold's: not worth it when the folder tells of a restart loop */
     uint64_t usage;      /* bytes; with limit and source: the guard's reading */
     uint64_t limit;      /* UINT64_MAX: none */
     const char *source;
@@ -28,6 +29,7 @@ struct hp_capture_facts {
 /* Where dumps go and how they are named; the texts must live on. Called once by init.c. */
 struct hp_capture_config {
     const char *folder; /* absolute */
+    const char *spare;  /* where a dump goes that can't be written there; NULL: nowhere */
     const char *service;
     uint32_t keep;
     uint64_t budget;
@@ -38,8 +40,10 @@ void hp_capture_init(const struct hp_capture_config *config);
 /* Maps what a dump needs; cheap when done before. False when there is no memory. Any thread. */
 bool hp_capture_prepare(void);
 
-/* A dump into the dump folder, named by the house's rule, and rotation. True when a whole file is durable;
- * the path is logged at info. Failure is one line on standard error, once for each cause. */
+/* A dump into the dump folder, or else into the spare one, named by the house's rule, and rotation. Processes that
+ * share the folder take turns, the largest first, but none waits longer than 30 ms. An early dump is left out when
+ * others have filled the folder within the last minute: a service that restarts and fails in a loop would only
+ * push its first dumps out. True when a whole file is durable, or none is owed; the path is logged at info. Failure is one line on standard error, once for each cause. */
 bool hp_capture_to_folder(const struct hp_capture_facts *facts);
 
 /* A dump to `path` (replaced) or to the open `fd`. 0, or an errno value. */

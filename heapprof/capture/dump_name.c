@@ -58,10 +58,15 @@ void hp_dump_identity_init(struct hp_dump_identity *identity, const char *servic
     identity->pid = getpid();
 }
 
-void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason) {
+void hp_dump_name_own(char *name, const struct hp_dump_identity *identity) {
     struct hp_writer w = hp_writer_over(name, HP_DUMP_NAME_MAX + 1);
-    hp_writer_format(&w, "%s%s.%s.%d.%s.%u.%s%s", prefix, identity->service, identity->host, identity->pid,
-                     identity->start, seq, reason, suffix);
+    hp_writer_format(&w, "%s%s.%s.%d.%s.", prefix, identity->service, identity->host, identity->pid, identity->start);
+}
+
+void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason) {
+    hp_dump_name_own(name, identity);
+    struct hp_writer w = {.buf = name, .cap = HP_DUMP_NAME_MAX + 1, .len = strlen(name)};
+    hp_writer_format(&w, "%u.%s%s", seq, reason, suffix);
 }
 
 static bool ends_with(const char *text, const char *end) {

@@ -28,6 +28,9 @@ void hp_dump_identity_init(struct hp_dump_identity *identity, const char *servic
 /* Writes the name of dump number `seq` into `name` (HP_DUMP_NAME_MAX + 1 bytes). */
 void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason);
 
+/* Writes what the names of all dumps of this process begin with (HP_DUMP_NAME_MAX + 1 bytes). */
+void hp_dump_name_own(char *name, const struct hp_dump_identity *identity);
+
 /* Whether `name` is a finished dump of `service` (as the identity has it). */
 bool hp_dump_name_is_dump(const char *name, const char *service);
 

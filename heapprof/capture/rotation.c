@@ -148,3 +148,13 @@ void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, u
         }
     }
 }
+
+uint32_t hp_rotation_count_recent(const char *folder, const char *service, const char *own, int64_t since_ns) {
+    uint32_t recent = 0;
+    uint32_t count = list_dumps(folder, service);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hp_rotation_file *f = &memory->files[i];
+        recent += f->written_ns > since_ns && strncmp(f->name, own, strlen(own)) != 0;
+    }
+    return recent;
+}

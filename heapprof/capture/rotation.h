@@ -28,6 +28,10 @@ void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t
  */
 void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget);
 
+/* How many dumps of `service` were written into `folder` after `since_ns` by processes whose names do not begin with
+ * `own` (hp_dump_name_own()). The same conditions. */
+uint32_t hp_rotation_count_recent(const char *folder, const char *service, const char *own, int64_t since_ns);
+
 /* Maps the memory for hp_rotation_apply; false when there is none. */
 _Bool hp_rotation_prepare(void);
 

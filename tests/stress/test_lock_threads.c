@@ -1,7 +1,7 @@
 /*
- * base/lock under more threads than processors: nested locks of rising rank, some taken with a time limit that
- * is often too short. What each guards is plain memory, so ThreadSanitizer sees a lock that does not; without
- * it the sums do, and the alarm sees a wake-up that got lost.
+ * base/lock under more threads than processors: nested locks of rising rank, some taken with a time limit
+ * that is often too short. What each guards is plain memory, so ThreadSanitizer sees a lock that does not;
+ * without it the sums do, and the alarm sees a wake-up that got lost.
  *
  * usage: stress_lock_threads [seconds, default 3]
  */
@@ -21,8 +21,9 @@ static struct guarded {
     struct hp_lock lock;
     uint64_t count; /* guarded by lock; twice, written apart */
     uint64_t again;
-} guarded[RANKS] = {
-    {.lock = HP_LOCK_INIT(HP_RANK_STACKS)}, {.lock = HP_LOCK_INIT(HP_RANK_LIVE)}, {.lock = HP_LOCK_INIT(HP_RANK_ARENA)}};
+} guarded[RANKS] = {{.lock = HP_LOCK_INIT(HP_RANK_STACKS)},
+                    {.lock = HP_LOCK_INIT(HP_RANK_LIVE)},
+                    {.lock = HP_LOCK_INIT(HP_RANK_ARENA)}};
 
 static _Atomic bool is_over;
 
@@ -100,6 +101,7 @@ int main(int argc, char **argv) {
             die("a count is wrong");
         }
     }
-    (void)printf("%lu, %lu, %lu times held; gave up %lu times\n", counted[0], counted[1], counted[2], gave_up);
+    (void)printf("%lu, %lu, %lu times held; gave up %lu times\n", counted[0], counted[1], counted[2],
+                 gave_up);
     return 0;
 }

@@ -1,9 +1,9 @@
 /*
- * The tables under threads, as the recorder uses them: six allocate and free sampled objects, half of them ones
- * that another thread has made; one resizes; one takes snapshots; one forks. P7, P22.
+ * The tables under threads, as the recorder uses them: six allocate and free sampled objects, half of them
+ * ones that another thread has made; one resizes; one takes snapshots; one forks. P7, P22.
  *
- * Meant for ThreadSanitizer. Without it, it still finds what is lost or counted twice (in the end nothing is in
- * use and every entry is back), a snapshot that refers to what is not in it, and a child that hangs.
+ * Meant for ThreadSanitizer. Without it, it still finds what is lost or counted twice (in the end nothing is
+ * in use and every entry is back), a snapshot that refers to what is not in it, and a child that hangs.
  *
  * usage: stress_table_threads [seconds, default 3]
  */
@@ -149,7 +149,8 @@ static void *take_snapshots(void *nothing) {
         while (hp_snapshot_next_stack(&snapshot, &view)) {
             for (uint32_t i = 0; i < view.depth; i++) {
                 uint32_t frame = view.frames[i];
-                if (frame == 0 || frame > snapshot.frames || hp_frame_table_get(frame)->module > snapshot.modules) {
+                if (frame == 0 || frame > snapshot.frames ||
+                    hp_frame_table_get(frame)->module > snapshot.modules) {
                     die("a snapshot refers to what is not in it");
                 }
             }
@@ -239,8 +240,8 @@ int main(int argc, char **argv) {
     enum { THREADS = sizeof bodies / sizeof bodies[0] };
     pthread_t threads[THREADS];
     (void)alarm((unsigned)seconds + 120);
-    if (!hp_module_table_init() || !hp_frame_table_init(1 << 20, module_of) || !hp_stack_table_init(16 << 20) ||
-        !hp_live_set_init(LIVE_BYTES)) {
+    if (!hp_module_table_init() || !hp_frame_table_init(1 << 20, module_of) ||
+        !hp_stack_table_init(16 << 20) || !hp_live_set_init(LIVE_BYTES)) {
         die("no address space");
     }
     for (uintptr_t i = 0; i < THREADS; i++) {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -370,6 +371,7 @@ SITE void load_settings(size_t bytes) {
 
 __attribute__((noreturn)) static void work(uint64_t inherited, unsigned seed, bool is_slow) {
     alarm(LIFETIME_SECONDS);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the server ends when one was killed */
     take_slot();
     count(inherited);
     random_state += seed;
@@ -382,27 +384,35 @@ __attribute__((noreturn)) static void work(uint64_t inherited, unsigned seed, bo
     }
 }
 
+/* Which of the workers that are dead by now had the most in use: the kernel may kill more than one, and a
+ * small one is gone sooner. */
+static void tell_killed(void) {
+    uint64_t most = 0;
+    pid_t gone = wait(NULL);
+    pause_us(100000);
+    for (; gone > 0; gone = waitpid(-1, NULL, WNOHANG)) {
+        for (size_t i = 0; i < SURVIVAL_SLOTS; i++) {
+            const struct survival_slot *of = &shared->slots[i];
+            if (atomic_load(&of->pid) == gone && atomic_load(&of->in_use) > most) {
+                most = atomic_load(&of->in_use);
+                atomic_store(&shared->killed_pid, gone);
+            }
+        }
+    }
+}
+
 static void serve(unsigned workers, bool all_leak) {
-    pid_t pids[SURVIVAL_SLOTS];
     load_settings(MIB);
     for (unsigned i = 0; i < workers; i++) {
-        pids[i] = fork();
-        if (pids[i] < 0) {
+        pid_t pid = fork();
+        if (pid < 0) {
             fail("fork");
         }
-        if (pids[i] == 0) {
+        if (pid == 0) {
             work(in_use(), i, !all_leak && i > 0);
         }
     }
-    pid_t gone = wait(NULL);
-    atomic_store(&shared->killed_pid, gone);
-    for (unsigned i = 0; i < workers; i++) {
-        if (pids[i] != gone) {
-            kill(pids[i], SIGKILL);
-        }
-    }
-    while (wait(NULL) > 0) {
-    }
+    tell_killed();
 }
 
 /* One of four leaks, the others grow slowly. */

@@ -134,7 +134,7 @@ def run_pattern(h, way, pattern, runs, seconds):
         for problem in v.problems if way == "heapprof" else []:
             print(f"FAILED: {pattern}, seed {seed}: {problem}", flush=True)
         h.forget(run, bool(v.problems) and way == "heapprof")
-        rows.append({"way": way, "pattern": pattern, "seed": seed, "killed": run.was_killed, **vars(v), **run.seen})
+        rows.append({"way": way, "pattern": pattern, "seed": seed, "oom_kills": run.ending["oom_kill"], **vars(v), **run.seen})
     return rows
 
 

@@ -72,7 +72,6 @@ INCAPABLE = [
     ("chunks", {"HEAPPROF": "off"}, "no dump"),
     ("chunks", {"HEAPPROF_LIMIT": "off"}, "no dump"),
     ("chunks", {"HEAPPROF_THRESHOLDS": "50%"}, "covers"),
-    ("chunks", {"HEAPPROF_SAMPLE": "64M"}, "covers|first is|no dump"),
 ]
 
 # Cases of quiet.py: (name, settings, what must be said)

@@ -33,7 +33,8 @@ void child_run(int (*body)(void), struct child_end *end) {
     char rest[512];
     do {
         bool fits = length < sizeof end->said - 1;
-        n = fits ? read(ends[0], end->said + length, sizeof end->said - 1 - length) : read(ends[0], rest, sizeof rest);
+        n = fits ? read(ends[0], end->said + length, sizeof end->said - 1 - length)
+                 : read(ends[0], rest, sizeof rest);
         length += fits && n > 0 ? (size_t)n : 0;
     } while (n > 0);
     end->said[length] = '\0';
@@ -48,8 +49,8 @@ void child_must_succeed(int (*body)(void)) {
     struct child_end end;
     child_run(body, &end);
     if (end.status != 0) {
-        print_error("in the child: status %d (a line number modulo 255, plus 1), signal %d\n%s\n", end.status, end.signal,
-                    end.said);
+        print_error("in the child: status %d (a line number modulo 255, plus 1), signal %d\n%s\n", end.status,
+                    end.signal, end.said);
     }
     assert_int_equal(end.status, 0);
 }

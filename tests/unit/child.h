@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct child_end {
-    int status;     /* what the body returned; -1: a signal ended it */
-    int signal;     /* that signal; SIGALRM after 30 seconds */
+    int status;      /* what the body returned; -1: a signal ended it */
+    int signal;      /* that signal; SIGALRM after 30 seconds */
     char said[8192]; /* its standard error, cut to fit */
 };
 

@@ -1,6 +1,6 @@
 /*
- * The clock and the host name as a test wants them: clock_gettime, uname and getpid of the code under test come
- * here (linked with --wrap). Without a setting they are the real ones.
+ * The clock and the host name as a test wants them: clock_gettime, uname and getpid of the code under test
+ * come here (linked with --wrap). Without a setting they are the real ones.
  */
 #ifndef TESTS_FAKED_IDENTITY_H
 #define TESTS_FAKED_IDENTITY_H

@@ -12,7 +12,8 @@ uint8_t *inflate_whole(const void *data, size_t bytes, size_t *plain_bytes) {
     uint8_t *plain = malloc(cap);
     uint8_t *copy = malloc(bytes + 1);
     memcpy(copy, data, bytes);
-    z_stream z = {.next_in = copy, .avail_in = (unsigned)bytes, .next_out = plain, .avail_out = (unsigned)cap};
+    z_stream z = {
+        .next_in = copy, .avail_in = (unsigned)bytes, .next_out = plain, .avail_out = (unsigned)cap};
     int rc = inflateInit2(&z, 15 + 16); /* a gzip file, and nothing else */
     rc = rc == Z_OK ? inflate(&z, Z_FINISH) : rc;
     bool whole = rc == Z_STREAM_END && z.avail_in == 0;

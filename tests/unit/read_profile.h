@@ -15,7 +15,8 @@ typedef Heapprof__Pprof__Sample Sample;
 /* Inflates one gzip member that must end where the data does; NULL when it does not. The caller frees. */
 uint8_t *inflate_whole(const void *data, size_t bytes, size_t *plain_bytes);
 
-/* The same, unpacked; NULL when it is no Profile. Freed by heapprof__pprof__profile__free_unpacked(·, NULL). */
+/* The same, unpacked; NULL when it is no Profile. Freed by heapprof__pprof__profile__free_unpacked(·, NULL).
+ */
 Profile *read_profile(const void *data, size_t bytes);
 
 /* A string of the profile; "(no such string)" when the index is out of range. */

@@ -1,4 +1,5 @@
-/* capture/capture: one whole dump under a new name each time, or one line that says why not. P8, P15, G16, G17. */
+/* capture/capture: one whole dump under a new name each time, or one line that says why not. P8, P15, G16,
+ * G17. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@
 #include "tests/unit/scratch.h"
 
 #define START_NS (INT64_C(1700000000) * 1000000000) /* 2023-11-14 22:13:20 UTC */
-#define NAME(seq) "heapprof.svc.host.7." "20231114T221320000." seq ".limit80.pb.gz"
+#define NAME(seq)                                                                                            \
+    "heapprof.svc.host.7."                                                                                   \
+    "20231114T221320000." seq ".limit80.pb.gz"
 
 static char folder[4096];
 static uint8_t file[1 << 20];
@@ -42,15 +45,16 @@ static int make_tables(void **state) {
     (void)state;
     const struct hp_module program = {.start = 0x400000, .end = 0x500000, .path = "/bin/svc"};
     const struct hp_stack_trace trace = {.depth = 1, .pcs = {0x1234}};
-    bool ready = hp_module_table_init() && hp_frame_table_init(1 << 20, no_module) && hp_stack_table_init(1 << 20) &&
-                 hp_module_table_add(&program) == 1;
+    bool ready = hp_module_table_init() && hp_frame_table_init(1 << 20, no_module) &&
+                 hp_stack_table_init(1 << 20) && hp_module_table_add(&program) == 1;
     hp_stack_table_add(hp_stack_table_find(&trace), 5 * 65536, 50);
     return ready ? 0 : -1;
 }
 
 static void configure(const char *where, const char *service, uint32_t keep) {
     (void)snprintf(folder, sizeof folder, "%s", scratch_path(where));
-    struct hp_capture_config config = {.folder = folder, .service = service, .keep = keep, .budget = 1 << 20, .period = 4096};
+    struct hp_capture_config config = {
+        .folder = folder, .service = service, .keep = keep, .budget = 1 << 20, .period = 4096};
     hp_capture_init(&config);
 }
 
@@ -87,7 +91,8 @@ static void test_names_and_numbers(void **state) {
     check_profile(scratch_read("dumps/" NAME("2"), file, sizeof file));
 }
 
-/* P8: the names are there already, from a process with all the same marks: their bytes stay, ours go elsewhere. */
+/* P8: the names are there already, from a process with all the same marks: their bytes stay, ours go
+ * elsewhere. */
 static void test_p8_taken_names_are_passed_by(void **state) {
     (void)state;
     assert_int_equal(mkdir(folder, 0700), 0);
@@ -159,7 +164,8 @@ static void test_unknown_facts(void **state) {
 /* Whatever a service is called, its dump lies in the folder, under a name that the rotation knows again. */
 static void test_hostile_service_names(void **state) {
     (void)state;
-    static const char *const names[] = {"../../outside", "a.b.c", "", ".", "/", "x\n\xff\x1b[0m", "%s%n", "svc.other"};
+    static const char *const names[] = {"../../outside",  "a.b.c", "",         ".", "/",
+                                        "x\n\xff\x1b[0m", "%s%n",  "svc.other"};
     char longest[65];
     memset(longest, 'L', 64);
     longest[64] = '\0';

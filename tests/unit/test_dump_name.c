@@ -29,7 +29,8 @@ static void test_whole_name(void **state) {
 static void test_dates(void **state) {
     (void)state;
     assert_string_equal(start_at(0), "19700101T000000000");
-    assert_string_equal(start_at(951782400 * SECOND), "20000229T000000000"); /* a century that is a leap year */
+    assert_string_equal(start_at(951782400 * SECOND),
+                        "20000229T000000000"); /* a century that is a leap year */
     assert_string_equal(start_at(1709251199 * SECOND + 999999999), "20240229T235959999");
     assert_string_equal(start_at(1709251200 * SECOND), "20240301T000000000");
     assert_string_equal(start_at(4107542399 * SECOND), "21000228T235959000"); /* and one that is not */
@@ -119,7 +120,8 @@ static void test_recognition(void **state) {
         {"heapprof.sv.h.1.20231114T221320123.7.limit95.pb.gz", false, false},
         {"heapprof.svc-b.h.1.20231114T221320123.7.limit95.pb.gz", false, false},
         {".heapprof.svc2.h.1.20231114T221320123.7.limit95.pb.gz.tmp", false, false},
-        {"heapprof.svc.h.1.20231114T221320123.7.limit95.pb.gz.bak", false, false}, /* what people leave there */
+        {"heapprof.svc.h.1.20231114T221320123.7.limit95.pb.gz.bak", false,
+         false}, /* what people leave there */
         {"heapprof.svc.keep.pb.gz", false, false},
         {"heapprof.svc.h.1.x.7.limit95.more.pb.gz", false, false},
         {"heapprof.svc.h.1.20231114T221320123.7.limit95.pb", false, false},

@@ -1,5 +1,6 @@
 /* bookkeeping/live_set: what is put in comes out, at the cap and across threads too. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static _Atomic uint64_t freed;
 static void *consume(void *failed) {
     for (uint64_t i = 0; i < N; i++) {
         while (atomic_load(&made) <= i) {
+            (void)sched_yield();
         }
         struct hp_live live;
         uint32_t entry = hp_live_set_remove(object_at(i % (2 * WINDOW) * 4096), &live);
@@ -171,6 +173,7 @@ static void test_producer_and_consumer_do_not_drain(void **state) {
     assert_int_equal(pthread_create(&consumer, NULL, consume, &failed), 0);
     for (uint64_t i = 0; i < N; i++) {
         while (i - atomic_load(&freed) >= WINDOW) {
+            (void)sched_yield();
         }
         uint32_t entry = hp_live_set_reserve(3);
         assert_int_not_equal(entry, 0);

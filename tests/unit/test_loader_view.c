@@ -154,7 +154,10 @@ static void test_odd_notes(void **state) {
     for (size_t i = 0; i < ROWS(rows); i++) {
         ElfW(Phdr) header = {.p_type = PT_NOTE, .p_align = 4, .p_memsz = 4 * rows[i].count};
         uintptr_t at = (uintptr_t)rows[i].words;
-        struct hp_loaded loaded = {.base = at, .headers = &header, .header_count = 1, .map_start = at,
+        struct hp_loaded loaded = {.base = at,
+                                   .headers = &header,
+                                   .header_count = 1,
+                                   .map_start = at,
                                    .map_end = at + 4 * rows[i].count};
         size_t bytes = 0;
         const uint8_t *id = hp_loader_view_build_id(&loaded, &bytes);
@@ -168,9 +171,9 @@ static void test_odd_notes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_main_program),   cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_main_program),      cmocka_unit_test(test_libraries),
         cmocka_unit_test(test_opened_and_closed), cmocka_unit_test(test_data_is_no_code),
-        cmocka_unit_test(test_no_binary),      cmocka_unit_test(test_odd_notes),
+        cmocka_unit_test(test_no_binary),         cmocka_unit_test(test_odd_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

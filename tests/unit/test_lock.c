@@ -1,5 +1,6 @@
 /* base/lock: exclusion, waiting, giving up, and (in Debug builds) the order of ranks. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -93,9 +94,11 @@ static void test_sleepers_are_woken(void **state) {
     bool got[THREADS] = {false};
     hp_lock_take(&lock);
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, i % 2 == 0 ? wait_long : wait_forever, &got[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, i % 2 == 0 ? wait_long : wait_forever, &got[i]),
+                         0);
     }
     while (atomic_load(&lock.state) != 2) {
+        (void)sched_yield();
     }
     hp_lock_release(&lock);
     for (int i = 0; i < THREADS; i++) {

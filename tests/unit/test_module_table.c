@@ -13,8 +13,12 @@ static int setup(void **state) {
     return hp_module_table_init() ? 0 : -1;
 }
 
-static const struct hp_module sample = {
-    .start = 0x1000, .end = 0x9000, .offset = 0x1000, .path = "/usr/bin/a", .build_id = {1, 2, 3}, .build_id_len = 3};
+static const struct hp_module sample = {.start = 0x1000,
+                                        .end = 0x9000,
+                                        .offset = 0x1000,
+                                        .path = "/usr/bin/a",
+                                        .build_id = {1, 2, 3},
+                                        .build_id_len = 3};
 
 static void test_what_makes_a_module(void **state) {
     (void)state;
@@ -48,7 +52,8 @@ static void test_what_makes_a_module(void **state) {
 static void test_name_is_a_copy(void **state) {
     (void)state;
     char name[64] = "/opt/plugin.so";
-    struct hp_module module = {.start = 0x100000, .end = 0x200000, .path = name, .build_id = {0xaa}, .build_id_len = 1};
+    struct hp_module module = {
+        .start = 0x100000, .end = 0x200000, .path = name, .build_id = {0xaa}, .build_id_len = 1};
     uint32_t id = hp_module_table_add(&module);
     memset(name, 'X', sizeof name - 1);
     memset(&module, 0xee, sizeof module);
@@ -125,10 +130,8 @@ static void test_cap(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_makes_a_module), /* in this order: the table does not empty */
-        cmocka_unit_test(test_name_is_a_copy),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_names_are_bounded),
-        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_name_is_a_copy),      cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_names_are_bounded),   cmocka_unit_test(test_cap),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,4 +1,5 @@
-/* options: each kind's grammar, the defaults, and what is said of a variable that can't be understood. G1 G2 G4. */
+/* options: each kind's grammar, the defaults, and what is said of a variable that can't be understood. G1 G2
+ * G4. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +142,8 @@ static void test_thresholds(void **state) {
         for (unsigned k = 0; fine && k < options.thresholds.count; k++) {
             size_t n = strlen(got);
             const struct hp_threshold *t = &options.thresholds.at[k];
-            (void)snprintf(got + n, sizeof got - n, "%s%lu%s", k > 0 ? " " : "", t->value, t->is_percent ? "%" : "");
+            (void)snprintf(got + n, sizeof got - n, "%s%lu%s", k > 0 ? " " : "", t->value,
+                           t->is_percent ? "%" : "");
         }
         if (fine != (rows[i].expected != NULL) || (fine && strcmp(got, rows[i].expected) != 0)) {
             fail_msg("\"%s\": \"%s\"", rows[i].text, got);
@@ -158,24 +160,42 @@ static void test_numbers(void **state) {
         const char *text;
         int64_t value;
     } rows[] = {
-        {"HEAPPROF_SAMPLE", "auto", 0},          {"HEAPPROF_SAMPLE", "1", 1},
-        {"HEAPPROF_SAMPLE", "512K", 524288},     {"HEAPPROF_SAMPLE", "1G", 1 << 30},
-        {"HEAPPROF_SAMPLE", "0", -1},            {"HEAPPROF_SAMPLE", "1073741825", -1},
-        {"HEAPPROF_SAMPLE", "", -1},             {"HEAPPROF_SAMPLE", "-5", -1},
-        {"HEAPPROF_KEEP", "1", 1},               {"HEAPPROF_KEEP", " 1000 ", 1000},
-        {"HEAPPROF_KEEP", "0", -1},              {"HEAPPROF_KEEP", "1001", -1},
-        {"HEAPPROF_KEEP", "4294967297", -1},     {"HEAPPROF_KEEP", "10x", -1},
-        {"HEAPPROF_KEEP", "", -1},               {"HEAPPROF_KEEP", "1K", -1},
-        {"HEAPPROF_GATE_MS", "0", 0},            {"HEAPPROF_GATE_MS", "60000", 60000},
-        {"HEAPPROF_GATE_MS", "60001", -1},       {"HEAPPROF_GATE_MS", "250ms", -1},
-        {"HEAPPROF_DUMP_BUDGET", "64M", 67108864}, {"HEAPPROF_DUMP_BUDGET", "x", -1},
-        {"HEAPPROF_SIGNAL", "none", 0},          {"HEAPPROF_SIGNAL", "USR2", SIGUSR2},
-        {"HEAPPROF_SIGNAL", "SIGUSR2", SIGUSR2}, {"HEAPPROF_SIGNAL", "sigusr2", SIGUSR2},
-        {"HEAPPROF_SIGNAL", "12", 12},           {"HEAPPROF_SIGNAL", "KILL", -1},
-        {"HEAPPROF_SIGNAL", "9", -1},            {"HEAPPROF_SIGNAL", "STOP", -1},
-        {"HEAPPROF_SIGNAL", "19", -1},           {"HEAPPROF_SIGNAL", "0", -1},
-        {"HEAPPROF_SIGNAL", "65", -1},           {"HEAPPROF_SIGNAL", "", -1},
-        {"HEAPPROF_SIGNAL", "SIG", -1},          {"HEAPPROF_SIGNAL", "USR9", -1},
+        {"HEAPPROF_SAMPLE", "auto", 0},
+        {"HEAPPROF_SAMPLE", "1", 1},
+        {"HEAPPROF_SAMPLE", "512K", 524288},
+        {"HEAPPROF_SAMPLE", "1G", 1 << 30},
+        {"HEAPPROF_SAMPLE", "0", -1},
+        {"HEAPPROF_SAMPLE", "1073741825", -1},
+        {"HEAPPROF_SAMPLE", "", -1},
+        {"HEAPPROF_SAMPLE", "-5", -1},
+        {"HEAPPROF_KEEP", "1", 1},
+        {"HEAPPROF_KEEP", " 1000 ", 1000},
+        {"HEAPPROF_KEEP", "0", -1},
+        {"HEAPPROF_KEEP", "1001", -1},
+        {"HEAPPROF_KEEP", "4294967297", -1},
+        {"HEAPPROF_KEEP", "10x", -1},
+        {"HEAPPROF_KEEP", "", -1},
+        {"HEAPPROF_KEEP", "1K", -1},
+        {"HEAPPROF_GATE_MS", "0", 0},
+        {"HEAPPROF_GATE_MS", "60000", 60000},
+        {"HEAPPROF_GATE_MS", "60001", -1},
+        {"HEAPPROF_GATE_MS", "250ms", -1},
+        {"HEAPPROF_DUMP_BUDGET", "64M", 67108864},
+        {"HEAPPROF_DUMP_BUDGET", "x", -1},
+        {"HEAPPROF_SIGNAL", "none", 0},
+        {"HEAPPROF_SIGNAL", "USR2", SIGUSR2},
+        {"HEAPPROF_SIGNAL", "SIGUSR2", SIGUSR2},
+        {"HEAPPROF_SIGNAL", "sigusr2", SIGUSR2},
+        {"HEAPPROF_SIGNAL", "12", 12},
+        {"HEAPPROF_SIGNAL", "KILL", -1},
+        {"HEAPPROF_SIGNAL", "9", -1},
+        {"HEAPPROF_SIGNAL", "STOP", -1},
+        {"HEAPPROF_SIGNAL", "19", -1},
+        {"HEAPPROF_SIGNAL", "0", -1},
+        {"HEAPPROF_SIGNAL", "65", -1},
+        {"HEAPPROF_SIGNAL", "", -1},
+        {"HEAPPROF_SIGNAL", "SIG", -1},
+        {"HEAPPROF_SIGNAL", "USR9", -1},
     };
     for (size_t i = 0; i < ROWS(rows); i++) {
         const char *variable = rows[i].variable;
@@ -196,8 +216,9 @@ static void test_words(void **state) {
     static const struct {
         const char *text;
         int on;
-    } switches[] = {{"on", 1},   {"1", 1}, {"true", 1},  {"Yes", 1}, {" ON ", 1}, {"off", 0},    {"0", 0},
-                    {"false", 0}, {"no", 0}, {"OFF\n", 0}, {"", -1},   {"2", -1},   {"on,off", -1}, {"onn", -1}};
+    } switches[] = {{"on", 1},  {"1", 1},  {"true", 1},    {"Yes", 1}, {" ON ", 1},
+                    {"off", 0}, {"0", 0},  {"false", 0},   {"no", 0},  {"OFF\n", 0},
+                    {"", -1},   {"2", -1}, {"on,off", -1}, {"onn", -1}};
     for (size_t i = 0; i < ROWS(switches); i++) {
         bool fine = set("HEAPPROF", switches[i].text);
         assert_int_equal(fine ? options.enabled : -1, switches[i].on);
@@ -205,8 +226,9 @@ static void test_words(void **state) {
     static const struct {
         const char *text;
         int actions;
-    } actions[] = {{"purge,dump", 3}, {"dump", 2},     {"dump,abort", 6}, {" Exit , purge ", 9}, {"dump,dump", 2},
-                   {"", -1},          {"dump,", -1}, {"kill", -1},      {"dump abort", -1}};
+    } actions[] = {{"purge,dump", 3},     {"dump", 2},      {"dump,abort", 6},
+                   {" Exit , purge ", 9}, {"dump,dump", 2}, {"", -1},
+                   {"dump,", -1},         {"kill", -1},     {"dump abort", -1}};
     for (size_t i = 0; i < ROWS(actions); i++) {
         bool fine = set("HEAPPROF_ON_LIMIT", actions[i].text);
         assert_int_equal(fine ? (int)options.on_limit : -1, actions[i].actions);
@@ -246,9 +268,10 @@ static void test_programs(void **state) {
         const char *name;
         bool matches;
     } rows[] = {
-        {"all", "anything", true},      {"a,b", "a", true},       {"a,b", "b", true},     {" a , b ", "b", true},
-        {"a,b", "c", false},            {"ab", "a", false},       {"a", "ab", false},     {"a", "A", false},
-        {"python3", "python3.11", false}, {"x,all", "anything", true}, {"a,,b", "", true}, {"a", "", false},
+        {"all", "anything", true},   {"a,b", "a", true},  {"a,b", "b", true},
+        {" a , b ", "b", true},      {"a,b", "c", false}, {"ab", "a", false},
+        {"a", "ab", false},          {"a", "A", false},   {"python3", "python3.11", false},
+        {"x,all", "anything", true}, {"a,,b", "", true},  {"a", "", false},
     };
     for (size_t i = 0; i < ROWS(rows); i++) {
         assert_int_equal(hp_options_program_matches(rows[i].list, rows[i].name), rows[i].matches);
@@ -294,9 +317,10 @@ static void test_environment(void **state) {
     struct child_end end;
     child_run(body_mixed, &end);
     assert_int_equal(end.status, 0);
-    assert_string_equal(end.said,
-                        "heapprof: HEAPPROF_KEEP=\"none\" is not a whole number from 1 to 1000; using 10\n"
-                        "heapprof: HEAPPROF_LIMITT is not a setting of this version; `heapprof help env` lists them\n");
+    assert_string_equal(
+        end.said,
+        "heapprof: HEAPPROF_KEEP=\"none\" is not a whole number from 1 to 1000; using 10\n"
+        "heapprof: HEAPPROF_LIMITT is not a setting of this version; `heapprof help env` lists them\n");
 }
 
 /* G4: the caller will say it, with the limit that stands in its place. */
@@ -329,16 +353,11 @@ static void test_refused_limit_and_level(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_default_texts_are_understood),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_thresholds),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_refused_limit_and_level),
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_default_texts_are_understood),
+        cmocka_unit_test(test_limit),       cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_texts),       cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_refused_limit_and_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,15 +112,24 @@ static void test_numbers(void **state) {
 
 static void test_fields(void **state) {
     (void)state;
-    static const char text[] = "inactive_file_more 1\nfile 2\ninactive_file 3\nMemTotal:       16777216 kB\ntab\t5\nbad x\nbare\nlast 6";
+    static const char text[] = "inactive_file_more 1\nfile 2\ninactive_file 3\nMemTotal:       16777216 "
+                               "kB\ntab\t5\nbad x\nbare\nlast 6";
     static const struct {
         const char *key;
         int rc;
         uint64_t value;
     } rows[] = {
-        {"file", 0, 2},           {"inactive_file", 0, 3}, {"inactive_file_more", 0, 1}, {"MemTotal:", 0, 16777216},
-        {"tab", 0, 5},            {"last", 0, 6},          {"bad", -1, 0},               {"bare", -1, 0},
-        {"active_file", -1, 0},   {"MemTotal", -1, 0},     {"las", -1, 0},
+        {"file", 0, 2},
+        {"inactive_file", 0, 3},
+        {"inactive_file_more", 0, 1},
+        {"MemTotal:", 0, 16777216},
+        {"tab", 0, 5},
+        {"last", 0, 6},
+        {"bad", -1, 0},
+        {"bare", -1, 0},
+        {"active_file", -1, 0},
+        {"MemTotal", -1, 0},
+        {"las", -1, 0},
     };
     for (size_t i = 0; i < ROWS(rows); i++) {
         uint64_t value = 0;

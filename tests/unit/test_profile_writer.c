@@ -46,17 +46,23 @@ static void free_profile(Profile *profile) {
     heapprof__pprof__profile__free_unpacked(profile, NULL);
 }
 
-/* [0x400000, 0x500000) is the program, [0x700000, 0x800000) a library without a build id, the rest generated. */
+/* [0x400000, 0x500000) is the program, [0x700000, 0x800000) a library without a build id, the rest generated.
+ */
 static uint32_t module_of(uintptr_t pc) {
     return pc >= 0x400000 && pc < 0x500000 ? 1 : pc >= 0x700000 && pc < 0x800000 ? 2 : 0;
 }
 
 static int setup(void **state) {
-    const struct hp_module program = {.start = 0x400000, .end = 0x500000, .offset = 0x1000, .path = "/bin/\xc3\xbc",
-                                      .build_id = {0x01, 0xAB, 0xff}, .build_id_len = 3};
+    const struct hp_module program = {.start = 0x400000,
+                                      .end = 0x500000,
+                                      .offset = 0x1000,
+                                      .path = "/bin/\xc3\xbc",
+                                      .build_id = {0x01, 0xAB, 0xff},
+                                      .build_id_len = 3};
     const struct hp_module library = {.start = 0x700000, .end = 0x800000, .path = "/lib/libx.so"};
-    bool ready = scratch_make(state) == 0 && hp_module_table_init() && hp_frame_table_init(4 << 20, module_of) &&
-                 hp_stack_table_init(16 << 20) && hp_gzip_prepare() != NULL;
+    bool ready = scratch_make(state) == 0 && hp_module_table_init() &&
+                 hp_frame_table_init(4 << 20, module_of) && hp_stack_table_init(16 << 20) &&
+                 hp_gzip_prepare() != NULL;
     return ready && hp_module_table_add(&program) == 1 && hp_module_table_add(&library) == 2 ? 0 : -1;
 }
 
@@ -79,7 +85,8 @@ static void test_empty_profile(void **state) {
     assert_int_equal(p->period, 524288);
     assert_string_equal(string_of(p, p->default_sample_type), "inuse_space");
     assert_true(p->default_sample_type >= 4);
-    assert_true(p->sample_type[0]->type < p->sample_type[1]->type && p->sample_type[1]->type < p->sample_type[2]->type &&
+    assert_true(p->sample_type[0]->type < p->sample_type[1]->type &&
+                p->sample_type[1]->type < p->sample_type[2]->type &&
                 p->sample_type[2]->type < p->sample_type[3]->type);
     assert_int_equal(p->time_nanos, 1700000000123456789);
     assert_int_equal(p->duration_nanos, 0);
@@ -108,7 +115,8 @@ static void test_mappings(void **state) {
     free_profile(p);
 }
 
-static void count(const uintptr_t *pcs, uint32_t depth, bool truncated, uint64_t alloc, uint64_t freed, uint64_t size) {
+static void count(const uintptr_t *pcs, uint32_t depth, bool truncated, uint64_t alloc, uint64_t freed,
+                  uint64_t size) {
     struct hp_stack_trace trace = {.depth = depth, .truncated = truncated};
     memcpy(trace.pcs, pcs, depth * sizeof *pcs);
     uint32_t stack = hp_stack_table_find(&trace);
@@ -119,7 +127,8 @@ static void count(const uintptr_t *pcs, uint32_t depth, bool truncated, uint64_t
 /* The sample whose leaf is at `address`. */
 static const Sample *sample_at(const Profile *p, uint64_t address) {
     for (size_t i = 0; i < p->n_sample; i++) {
-        if (p->sample[i]->n_location_id > 0 && p->location[p->sample[i]->location_id[0] - 1]->address == address) {
+        if (p->sample[i]->n_location_id > 0 &&
+            p->location[p->sample[i]->location_id[0] - 1]->address == address) {
             return p->sample[i];
         }
     }
@@ -161,7 +170,8 @@ static void test_samples(void **state) {
     free_profile(p);
 }
 
-/* Weights have a fraction: 2.5 objects are 3, and the bytes are those that were counted, not 3 times the size. */
+/* Weights have a fraction: 2.5 objects are 3, and the bytes are those that were counted, not 3 times the
+ * size. */
 static void test_weights_are_rounded(void **state) {
     (void)state;
     struct hp_stack_trace trace = {.depth = 1, .pcs = {0x400777}};

@@ -34,7 +34,8 @@ static const struct {
     {"no budget: the newest alone", "1 9 2", 10, 0, "--+"},
     {"empty files cost none", "0 0 0 5", 10, 5, "++++"},
     {"the newest and the largest, to the byte", "1 60 1 40", 10, 100, "-+-+"},
-    {"the largest does not fit beside the newest: the others need not go for it", "90 5 6 7 20", 10, 100, "-++++"},
+    {"the largest does not fit beside the newest: the others need not go for it", "90 5 6 7 20", 10, 100,
+     "-++++"},
     {"the largest alone is over the budget", "5 200 6 7", 10, 100, "+-++"},
     {"nor does the second largest lose its place for it", "5 200 60 40 7", 10, 100, "--+-+"},
     {"bytes beyond 64 bits' half", "9223372036854775807 9223372036854775807", 10, UINT64_MAX, "++"},
@@ -90,8 +91,8 @@ static void test_same_moment(void **state) {
     }
 }
 
-/* What must hold for any folder: the newest stays; both budgets hold, or it is alone; the largest that can stay
- * does; and the youngest of those that go could not have stayed with all that did. */
+/* What must hold for any folder: the newest stays; both budgets hold, or it is alone; the largest that can
+ * stay does; and the youngest of those that go could not have stayed with all that did. */
 static void test_invariants(void **state) {
     (void)state;
     uint64_t random = 15;
@@ -129,7 +130,8 @@ static const char *dump_name(char *name, size_t cap, const char *host, unsigned 
     return name;
 }
 
-/* G17: two containers, pid 1 in both, one volume, 20 restarts with 3 dumps each; the budgets hold each time. */
+/* G17: two containers, pid 1 in both, one volume, 20 restarts with 3 dumps each; the budgets hold each time.
+ */
 static void test_g17_shared_volume(void **state) {
     (void)state;
     char name[256];
@@ -138,7 +140,8 @@ static void test_g17_shared_volume(void **state) {
     for (unsigned restart = 0; restart < 20; restart++) {
         for (unsigned seq = 1; seq <= 6; seq++) {
             long age = 10000 - (long)(restart * 10 + seq);
-            scratch_write(dump_name(name, sizeof name, seq % 2 == 0 ? "one" : "two", restart, seq), "0123456789", 10, age);
+            scratch_write(dump_name(name, sizeof name, seq % 2 == 0 ? "one" : "two", restart, seq),
+                          "0123456789", 10, age);
             hp_rotation_apply(scratch_path(""), "svc", 10, 1000);
             assert_true(scratch_list("", NULL, 0) <= 10);
             assert_true(scratch_has(name));
@@ -166,7 +169,8 @@ static void test_leaves_the_rest_alone(void **state) {
         {"heapprof.svc.mine.pb.gz", 9000, true},
         {"core.1", 9000, true},
         {".heapprof.svc.h.1.20261201T141355123.3.limit95.pb.gz.tmp", 700, false},
-        {".heapprof.svc.h.1.20261201T141355123.4.limit95.pb.gz.tmp", 300, true}, /* somebody may be writing it */
+        {".heapprof.svc.h.1.20261201T141355123.4.limit95.pb.gz.tmp", 300,
+         true}, /* somebody may be writing it */
         {".heapprof.other.h.1.20261201T141355123.3.limit95.pb.gz.tmp", 9000, true},
     };
     for (size_t i = 0; i < ROWS(files); i++) {
@@ -186,13 +190,15 @@ static void test_leaves_the_rest_alone(void **state) {
     assert_true(scratch_has(link));
 }
 
-/* More dumps than the memory holds, and more names than one read of the folder gives; then it is right again. */
+/* More dumps than the memory holds, and more names than one read of the folder gives; then it is right again.
+ */
 static void test_very_full_folder(void **state) {
     (void)state;
     char name[256];
     enum { FILES = HP_ROTATION_FILES_MAX + 500 };
     for (unsigned i = 0; i < FILES; i++) {
-        (void)snprintf(name, sizeof name, "heapprof.svc.h.1.20261201T141355%03u.%u.limit80.pb.gz", i % 1000, i);
+        (void)snprintf(name, sizeof name, "heapprof.svc.h.1.20261201T141355%03u.%u.limit80.pb.gz", i % 1000,
+                       i);
         scratch_write(name, "x", 1, FILES - (long)i);
     }
     hp_rotation_apply(scratch_path(""), "svc", 10, 1000);

@@ -10,8 +10,8 @@
 
 /*
  * All draws come from a seed that is fixed, so a test that passes will pass again; "3 sigma" is how far the
- * sum may lie from its expectation, the sigma worked out beside it from first principles: a byte is a trial of
- * probability q = 1 - exp(-1/R), an object of s bytes is s + 1 of them.
+ * sum may lie from its expectation, the sigma worked out beside it from first principles: a byte is a trial
+ * of probability q = 1 - exp(-1/R), an object of s bytes is s + 1 of them.
  */
 enum { R = 4096 };
 
@@ -127,7 +127,8 @@ static void test_mixed_sizes_are_unbiased(void **state) {
     begin(R, 8);
     for (int i = 0; i < N; i++) {
         uint64_t bits = hp_rng_next(&random);
-        size_t size = (size_t)((bits >> 8) & ((UINT64_C(1) << (bits % 18)) - 1)); /* 0 to 128 KiB, small ones most */
+        size_t size =
+            (size_t)((bits >> 8) & ((UINT64_C(1) << (bits % 18)) - 1)); /* 0 to 128 KiB, small ones most */
         allocate(size);
         double p = p_of(size, R);
         true_bytes += (double)size;
@@ -163,7 +164,8 @@ static void test_weights(void **state) {
     assert_int_equal(hp_sampler_weight(R / 2 - 1), 166559); /* 2.54149 * 65536 */
     assert_int_equal(hp_sampler_weight(SIZE_MAX), HP_WEIGHT_ONE);
     assert_int_equal(hp_sampler_weight(100 * R), HP_WEIGHT_ONE);
-    hp_sampler_init(UINT64_C(1) << 30); /* the longest period there is: an empty object stands for 2^30 + 1/2 */
+    hp_sampler_init(
+        UINT64_C(1) << 30); /* the longest period there is: an empty object stands for 2^30 + 1/2 */
     assert_in_range(hp_sampler_weight(0), (UINT64_C(1) << 46) + 32767, (UINT64_C(1) << 46) + 32769);
 }
 

@@ -18,7 +18,9 @@ static uint32_t module_of(uintptr_t pc) {
 
 static int setup(void **state) {
     (void)state;
-    return hp_module_table_init() && hp_frame_table_init(4 << 20, module_of) && hp_stack_table_init(16 << 20) ? 0 : -1;
+    return hp_module_table_init() && hp_frame_table_init(4 << 20, module_of) && hp_stack_table_init(16 << 20)
+               ? 0
+               : -1;
 }
 
 static uint32_t insert(uintptr_t n) {
@@ -75,8 +77,8 @@ static void *keep_inserting(void *nothing) {
     return NULL;
 }
 
-/* Every frame of every stack in it is in it too, and every module of those, at whatever moment it is taken. As
- * many moments as possible: each time only the stacks that have come since are looked at. */
+/* Every frame of every stack in it is in it too, and every module of those, at whatever moment it is taken.
+ * As many moments as possible: each time only the stacks that have come since are looked at. */
 static void test_marks_hold_while_tables_grow(void **state) {
     (void)state;
     pthread_t thread;

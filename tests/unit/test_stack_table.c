@@ -1,4 +1,5 @@
-/* bookkeeping/stack_table: one reference a stack, counts that come back to zero, nothing lost at the caps. P22. */
+/* bookkeeping/stack_table: one reference a stack, counts that come back to zero, nothing lost at the caps.
+ * P22. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -146,8 +147,8 @@ static void test_resize(void **state) {
     assert_int_equal(view.counts.inuse_bytes, 0);
 }
 
-/* P22: random objects on 100 stacks, freed in another order: never below zero, at the end exactly zero, and the
- * history is the sum. */
+/* P22: random objects on 100 stacks, freed in another order: never below zero, at the end exactly zero, and
+ * the history is the sum. */
 static void test_p22_counts_end_at_zero(void **state) {
     (void)state;
     enum { N = 20000, STACKS = 100 };
@@ -288,7 +289,8 @@ static struct hp_stack_trace pair(uintptr_t n) {
     return trace;
 }
 
-/* The region is full: what is known stays known, the rest is counted on the lost stack, and the total is true. */
+/* The region is full: what is known stays known, the rest is counted on the lost stack, and the total is
+ * true. */
 static void test_full_region(void **state) {
     (void)state;
     enum { N = 300000 };
@@ -316,7 +318,6 @@ static void test_full_region(void **state) {
         assert_int_not_equal(find(pair(n)), HP_STACK_LOST);
     }
 }
-
 
 int main(void) {
     const struct CMUnitTest tests[] = {

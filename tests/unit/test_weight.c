@@ -12,7 +12,13 @@ static void test_rounding(void **state) {
         uint64_t weight;
         uint64_t objects;
     } rows[] = {
-        {0, 0}, {ONE / 2 - 1, 0}, {ONE / 2, 1}, {ONE, 1}, {ONE + ONE / 2 - 1, 1}, {ONE + ONE / 2, 2}, {1000 * ONE, 1000},
+        {0, 0},
+        {ONE / 2 - 1, 0},
+        {ONE / 2, 1},
+        {ONE, 1},
+        {ONE + ONE / 2 - 1, 1},
+        {ONE + ONE / 2, 2},
+        {1000 * ONE, 1000},
     };
     for (size_t i = 0; i < ROWS(rows); i++) {
         assert_int_equal(hp_weight_objects(rows[i].weight), rows[i].objects);

@@ -106,23 +106,24 @@ static void test_utf8_repair(void **state) {
         {"", ""},
         {"plain ~\x7f", "plain ~\x7f"},
         {"\xc2\x80 \xdf\xbf", "\xc2\x80 \xdf\xbf"},
-        {"\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf", "\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf"},
+        {"\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf",
+         "\xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xef\xbf\xbf"},
         {"\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"},
         {"\x80", "?"},
         {"\xbf\xbf", "??"},
         {"\xc0\xaf", "??"},
         {"\xc1\xbf", "??"},
-        {"\xe0\x9f\xbf", "???"},         /* overlong */
-        {"\xf0\x8f\xbf\xbf", "????"},    /* overlong */
-        {"\xed\xa0\x80", "???"},         /* a surrogate */
+        {"\xe0\x9f\xbf", "???"},      /* overlong */
+        {"\xf0\x8f\xbf\xbf", "????"}, /* overlong */
+        {"\xed\xa0\x80", "???"},      /* a surrogate */
         {"\xed\xbf\xbf", "???"},
-        {"\xf4\x90\x80\x80", "????"},    /* beyond U+10FFFF */
+        {"\xf4\x90\x80\x80", "????"}, /* beyond U+10FFFF */
         {"\xf5\x80\x80\x80", "????"},
         {"\xfe\xff", "??"},
-        {"\xc2", "?"},                   /* cut short at the end */
+        {"\xc2", "?"}, /* cut short at the end */
         {"\xe2\x82", "??"},
         {"\xf0\x9f\x98", "???"},
-        {"\xc2x", "?x"},                 /* cut short by a letter */
+        {"\xc2x", "?x"}, /* cut short by a letter */
         {"\xe2\x82x", "??x"},
         {"\xe2\x82\xac\xe2\x82", "\xe2\x82\xac??"},
     };
@@ -136,12 +137,9 @@ static void test_utf8_repair(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_anything_else_stands_as_it_is),
-        cmocka_unit_test(test_cuts_at_every_length),
-        cmocka_unit_test(test_bytes_need_no_end),
-        cmocka_unit_test(test_sizes_for_people),
-        cmocka_unit_test(test_utf8_repair),
+        cmocka_unit_test(test_conversions),          cmocka_unit_test(test_anything_else_stands_as_it_is),
+        cmocka_unit_test(test_cuts_at_every_length), cmocka_unit_test(test_bytes_need_no_end),
+        cmocka_unit_test(test_sizes_for_people),     cmocka_unit_test(test_utf8_repair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
