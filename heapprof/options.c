@@ -205,10 +205,11 @@ static int hp_option_parse_signal(const char *text, hp_option_signal *out, const
         return 0;
     }
     if (parse_whole(text, 1, (uint64_t)SIGRTMAX, &number) != 0) {
+        text += strspn(text, " \t\n");
         const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
         for (int s = 1; s < NSIG && number == 0; s++) {
             const char *abbreviation = sigabbrev_np(s);
-            if (abbreviation != NULL && strcasecmp(abbreviation, name) == 0) {
+            if (abbreviation != NULL && is_word(name, abbreviation)) {
                 number = (uint32_t)s;
             }
         }
@@ -271,11 +272,11 @@ static const char *default_of(const char *variable) {
 static void read_variable(struct hp_options *options, const char *entry, struct hp_refused_limit *refused) {
     char name[64];
     size_t len = strcspn(entry, "=");
-    if (entry[len] != '=' || len >= sizeof name) {
+    if (entry[len] != '=') {
         return;
     }
-    memcpy(name, entry, len);
-    name[len] = '\0';
+    struct hp_writer w = hp_writer_over(name, sizeof name); /* a longer name is none of ours: cut, it is named */
+    hp_writer_bytes(&w, entry, len);
     const char *complaint = NULL;
     const char *text = entry + len + 1;
     if (default_of(name) == NULL) {

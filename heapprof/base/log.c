@@ -1,8 +1,13 @@
 #include "heapprof/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
@@ -12,6 +17,36 @@ static _Atomic int lines;
 
 void hp_log_set_level(enum hp_log_level level) {
     atomic_store_explicit(&max_level, (int)level, memory_order_relaxed);
+}
+
+static __thread bool must_find __attribute__((tls_model("initial-exec")));
+
+void hp_log_find_standard_error(void) {
+    must_find = true;
+}
+
+/* A copy, in this thread's table, of the process's standard error; -1 when it can't be had. Copying it needs
+ * Linux 5.6, and is denied in some containers; opening it anew does for files, pipes and terminals. Both look
+ * into the table of the thread with the process's id, and fail if that has ended. */
+static int copy_standard_error(void) {
+    int copy = -1;
+    int process = (int)syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
+    if (process >= 0) {
+        copy = (int)syscall(SYS_pidfd_getfd, process, 2, 0);
+        (void)hp_sys_close(process);
+    }
+    return copy >= 0 ? copy : hp_sys_open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NOCTTY, 0);
+}
+
+/* The copy is not kept: who waits for the end of that pipe must not wait for us. */
+static void write_line(const char *line, size_t bytes) {
+    int fd = must_find ? copy_standard_error() : 2;
+    if (fd >= 0) {
+        (void)hp_sys_write(fd, line, bytes);
+    }
+    if (must_find && fd >= 0) {
+        (void)hp_sys_close(fd);
+    }
 }
 
 void hp_log(enum hp_log_level level, const char *format, ...) {
@@ -36,6 +71,6 @@ void hp_log(enum hp_log_level level, const char *format, ...) {
         hp_writer_text(&w, "heapprof: enough said; no more lines from this process");
     }
     line[w.len] = '\n';
-    (void)hp_sys_write(2, line, w.len + 1);
+    write_line(line, w.len + 1);
     errno = saved;
 }

@@ -35,6 +35,7 @@ static int unit_power(const char *unit, size_t len) {
         return 0;
     }
     bool tail_fits = len == 1 || (len == 2 && strncasecmp(unit + 1, "B", 1) == 0) ||
+                     (len == 2 && strncasecmp(unit + 1, "i", 1) == 0) || /* Kubernetes */
                      (len == 3 && strncasecmp(unit + 1, "iB", 2) == 0);
     for (int i = 0; tail_fits && letters[i] != '\0'; i++) {
         if (*unit == letters[i] || *unit == letters[i] + ('a' - 'A')) {

@@ -81,7 +81,7 @@ static bool belongs(const char *name, const char *service) {
            strncmp(name + sizeof prefix - 1, service, length) == 0 && name[sizeof prefix - 1 + length] == '.';
 }
 
-/* The dots of a whole name: six between its seven parts, one inside ".pb.gz". */
+/* The dots of a whole name: six between its seven parts, two in ".pb.gz". */
 static bool has_all_parts(const char *name) {
     unsigned dots = 0;
     for (const char *p = name; *p != '\0'; p++) {

@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) bool hp_sampler_passes(size_t size)
     return false;
 }
 
-/* Sets the mean distance in bytes, >= 1. Before the first call nothing is sampled. Not thread-safe. */
+/* Sets the mean distance in bytes, >= 1. Before anything is sampled; not thread-safe. */
 void hp_sampler_init(uint64_t period);
 
 /* The period in bytes; 0 before hp_sampler_init(). */

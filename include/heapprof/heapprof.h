@@ -38,7 +38,8 @@ HEAPPROF_API bool heapprof_is_active(void);
  * EBUSY: another dump did not end in time). */
 HEAPPROF_API int heapprof_dump(const char *path);
 
-/* The same to an open descriptor, which stays the caller's; a failure may leave part of it written. */
+/* The same to an open descriptor, which stays the caller's; a failure may leave part of it written. A pipe or socket
+ * whose reader has gone raises SIGPIPE, as write(2) does. */
 HEAPPROF_API int heapprof_dump_fd(int fd);
 
 /* How close the process is to the limit that is nearest to it. */

@@ -16,16 +16,19 @@ struct child_end {
 /* Runs `body` in a forked child to its end. */
 void child_run(int (*body)(void), struct child_end *end);
 
-/* For a body: returns the line number as its status where `condition` does not hold (cmocka's own assertions
- * would go on with the parent's tests in the child). Statuses have a byte, so 1..255. */
+/* For a body: returns its line number modulo 100, plus 100, where `condition` does not hold (cmocka's own
+ * assertions would go on with the parent's tests in the child). */
 #define CHILD_CHECK(condition)                                                                               \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
-            return __LINE__ % 255 + 1;                                                                       \
+            return __LINE__ % 100 + 100;                                                                     \
         }                                                                                                    \
     } while (0)
 
-/* Fails the test unless the child returned 0; says what it said. */
+/* What a body returns that can't be run here. */
+enum { CHILD_SKIP = 77 };
+
+/* Fails the test unless the child returned 0, and says what it said; skips it for CHILD_SKIP. */
 void child_must_succeed(int (*body)(void));
 
 #endif

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heapprof/base/clock.h"
 #include "heapprof/bookkeeping/snapshot.h"
 #include "heapprof/capture/capture.h"
 #include "tests/unit/child.h"
@@ -23,6 +25,7 @@
     "20231114T221320000." seq ".limit80.pb.gz"
 
 static char folder[4096];
+static char spare[4096];
 static uint8_t file[1 << 20];
 
 static const struct hp_capture_facts facts = {.reason = "limit80",
@@ -255,6 +258,76 @@ static void test_g16_one_line_a_cause(void **state) {
     assert_string_equal(end.said, expected);
 }
 
+/* G16: where the folder can't be written, the dump goes to the spare one, and one line says both. */
+static int body_spare_folder(void) {
+    scratch_write("in-the-way", "x", 1, 0);
+    (void)snprintf(folder, sizeof folder, "%s", scratch_path("in-the-way"));
+    (void)snprintf(spare, sizeof spare, "%s", scratch_path("spare"));
+    struct hp_capture_config config = {
+        .folder = folder, .spare = spare, .service = "svc", .keep = 2, .budget = 1 << 20, .period = 4096};
+    hp_capture_init(&config);
+    for (int i = 0; i < 5; i++) {
+        CHILD_CHECK(hp_capture_to_folder(&facts));
+    }
+    CHILD_CHECK(scratch_list("spare", NULL, 0) == 2); /* the rules hold there, too */
+    return 0;
+}
+
+static void test_g16_spare_folder(void **state) {
+    (void)state;
+    struct child_end end;
+    char expected[9000];
+    child_run(body_spare_folder, &end);
+    assert_int_equal(end.status, 0);
+    (void)snprintf(expected, sizeof expected, "heapprof: no dump could be written to %s: Not a directory; it went to %s\n",
+                   scratch_path("in-the-way"), scratch_path("spare"));
+    assert_string_equal(end.said, expected);
+}
+
+/* Others' dumps in the folder, `count` of them, written `age_s` seconds ago. */
+static void write_others(unsigned count, long age_s) {
+    (void)mkdir(folder, 0700);
+    for (unsigned i = 0; i < count; i++) {
+        char name[256];
+        (void)snprintf(name, sizeof name, "dumps/heapprof.svc.host.%u.20231114T221300000.1.limit80.pb.gz", 100 + i);
+        scratch_write(name, "x", 1, age_s);
+    }
+}
+
+/* A restart loop: the folder is full of the last minute's dumps of others, so an early one is left out. */
+static void test_restart_loop_makes_no_early_dumps(void **state) {
+    (void)state;
+    struct hp_capture_facts early = facts;
+    early.is_early = true;
+    fake_wall_clock(-1);
+    write_others(10, 5);
+    assert_true(hp_capture_to_folder(&early)); /* none is owed */
+    assert_int_equal(scratch_list("dumps", NULL, 0), 10);
+    assert_false(scratch_has("dumps/" NAME("1")));
+    assert_true(hp_capture_to_folder(&facts)); /* the last threshold's always is */
+    assert_int_equal(scratch_list("dumps", NULL, 0), 10);
+    write_others(10, 100); /* the loop is over */
+    assert_true(hp_capture_to_folder(&early));
+    char list[4096];
+    assert_int_equal(scratch_list("dumps", list, sizeof list), 10);
+    assert_non_null(strstr(list, "heapprof.svc.host.7."));
+}
+
+/* Another process holds the folder: we wait for our turn, but not for long. */
+static void test_turns_are_bounded(void **state) {
+    (void)state;
+    assert_int_equal(mkdir(folder, 0700), 0);
+    int theirs = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(theirs, LOCK_EX), 0);
+    int64_t start = hp_clock_ns();
+    assert_true(hp_capture_to_folder(&facts));
+    int64_t waited = hp_clock_ns() - start;
+    (void)close(theirs);
+    assert_true(waited >= 30 * INT64_C(1000000)); /* it did wait */
+    assert_true(waited < 2 * INT64_C(1000000000));
+    assert_int_equal(scratch_list("dumps", NULL, 0), 1);
+}
+
 /* G18: a forked child is a process of its own: numbers from 1, its own pid and start, and no lock is held. */
 static int body_child_dumps(void) {
     fake_host("host", 8);
@@ -295,6 +368,9 @@ int main(void) {
         CAPTURE_TEST(test_to_descriptor),
         CAPTURE_TEST(test_to_path),
         CAPTURE_TEST(test_g16_one_line_a_cause),
+        CAPTURE_TEST(test_g16_spare_folder),
+        CAPTURE_TEST(test_restart_loop_makes_no_early_dumps),
+        CAPTURE_TEST(test_turns_are_bounded),
         CAPTURE_TEST(test_g18_forked_child),
     };
     return cmocka_run_group_tests(tests, make_tables, NULL);

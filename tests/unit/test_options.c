@@ -186,6 +186,7 @@ static void test_numbers(void **state) {
         {"HEAPPROF_SIGNAL", "USR2", SIGUSR2},
         {"HEAPPROF_SIGNAL", "SIGUSR2", SIGUSR2},
         {"HEAPPROF_SIGNAL", "sigusr2", SIGUSR2},
+        {"HEAPPROF_SIGNAL", " USR2 ", SIGUSR2},
         {"HEAPPROF_SIGNAL", "12", 12},
         {"HEAPPROF_SIGNAL", "KILL", -1},
         {"HEAPPROF_SIGNAL", "9", -1},

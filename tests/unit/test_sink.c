@@ -215,17 +215,6 @@ static void test_full_descriptor(void **state) {
     (void)close(fd);
 }
 
-enum { NOT_HERE = 77 };
-
-static void check_child(int (*body)(void)) {
-    struct child_end end;
-    child_run(body, &end);
-    if (end.status == NOT_HERE) {
-        skip();
-    }
-    child_must_succeed(body);
-}
-
 /* P13: the disk fills in the middle; the old dump is kept, of the new one nothing is left. */
 static int fill_up(int expected_error) {
     static char block[4096];
@@ -246,7 +235,7 @@ static int body_full_disk(void) {
     (void)mkdir(scratch_path("disk"), 0700);
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", scratch_path("disk"), "tmpfs", 0, "size=64k") != 0) {
-        return NOT_HERE;
+        return CHILD_SKIP;
     }
     scratch_write("disk/old", "old", 3, 0);
     return fill_up(ENOSPC);
@@ -254,7 +243,7 @@ static int body_full_disk(void) {
 
 static void test_p13_full_disk(void **state) {
     (void)state;
-    check_child(body_full_disk);
+    child_must_succeed(body_full_disk);
 }
 
 /* The same for everyone, by a limit on a file's size. */
@@ -269,12 +258,12 @@ static int body_file_size_limit(void) {
 
 static void test_file_size_limit(void **state) {
     (void)state;
-    check_child(body_file_size_limit);
+    child_must_succeed(body_file_size_limit);
 }
 
 static int body_read_only_folder(void) {
     if (geteuid() == 0 && seteuid(65534) != 0) {
-        return NOT_HERE;
+        return CHILD_SKIP;
     }
     CHILD_CHECK(open_in("locked", "file") == -1 && sink.error == EACCES);
     CHILD_CHECK(open_in("locked/below", "file") == -1 && sink.error == ENOENT);
@@ -287,7 +276,7 @@ static void test_g16_read_only_folder(void **state) {
     (void)state;
     assert_int_equal(mkdir(scratch_path("locked"), 0555), 0);
     assert_int_equal(chmod(scratch_path(""), 0755), 0);
-    check_child(body_read_only_folder);
+    child_must_succeed(body_read_only_folder);
     assert_int_equal(scratch_list("locked", NULL, 0), 0);
 }
 
@@ -303,7 +292,7 @@ static int body_no_descriptors(void) {
 
 static void test_g16_out_of_descriptors(void **state) {
     (void)state;
-    check_child(body_no_descriptors);
+    child_must_succeed(body_no_descriptors);
     assert_int_equal(scratch_list("", NULL, 0), 0);
 }
 
