@@ -54,13 +54,13 @@ API int heapprof_on_pressure(heapprof_pressure *callback, void *context) {
 }
 
 API void heapprof_pause(void) {
+    hp_thread.paused++; /* first: the thread is paused, not inside */
     hp_thread_mute(&hp_thread);
-    hp_thread.paused++;
 }
 
 API void heapprof_resume(void) {
     if (hp_thread.paused > 0) {
-        hp_thread.paused--;
         hp_thread_unmute(&hp_thread);
+        hp_thread.paused--;
     }
 }

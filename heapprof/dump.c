@@ -19,13 +19,16 @@ static void end(void) {
     hp_recorder_leave();
 }
 
-/* `reading` must outlive the facts. */
-static struct hp_capture_facts gather(const char *reason, const struct guard_reading *reading, uint64_t threshold) {
+/* `reading` must outlive the facts. jemalloc is asked for its totals only if `may_ask`: its locks may be held. */
+static struct hp_capture_facts gather(const char *reason, const struct guard_reading *reading, uint64_t threshold,
+                                      bool may_ask) {
     struct hp_loss loss;
     size_t allocated = 0;
     size_t resident = 0;
     hp_recorder_loss(&loss);
-    hp_allocator_totals(&allocated, &resident);
+    if (may_ask) {
+        hp_allocator_totals(&allocated, &resident);
+    }
     return (struct hp_capture_facts){
         .reason = reason,
         .usage = reading->usage,
@@ -44,18 +47,25 @@ static struct hp_capture_facts gather_on_demand(const char *reason, struct guard
     if (!guard_read(reading, true)) {
         reading->limit = UINT64_MAX;
     }
-    return gather(reason, reading, 0);
+    return gather(reason, reading, 0, true);
 }
 
 bool hp_dump_at_threshold(const struct guard_crossing *crossing) {
     char reason[REASON_BYTES];
     struct hp_writer w = hp_writer_over(reason, sizeof reason);
-    hp_writer_format(&w, "limit%u", crossing->percent);
-    begin();
-    struct hp_capture_facts facts = gather(reason, &crossing->reading, crossing->threshold);
+    if (crossing->is_out_of_memory) {
+        hp_writer_text(&w, "nomem");
+    } else {
+        hp_writer_format(&w, "limit%u", crossing->percent);
+    }
+    hp_thread_mute(&hp_thread);
+    hp_no_malloc_begin();
+    struct hp_capture_facts facts =
+        gather(reason, &crossing->reading, crossing->threshold, !crossing->is_out_of_memory);
     facts.is_early = !crossing->is_last;
     bool done = hp_capture_to_folder(&facts);
-    end();
+    hp_no_malloc_end();
+    hp_thread_unmute(&hp_thread); /* and no more: what was deferred is freed by who was at work */
     return done;
 }
 

@@ -9,7 +9,8 @@
 
 #include "guard/guard.h"
 
-/* At a threshold. Whether a whole dump is on disk. */
+/* At a threshold, or because memory was refused; from the guard, whose caller may hold jemalloc's locks in the
+ * second case. Whether a whole dump is on disk, or none is owed. */
 bool hp_dump_at_threshold(const struct guard_crossing *crossing);
 
 /* On demand, into the dump folder; `reason` goes into the name. */

@@ -65,14 +65,13 @@ const char *hp_frame_module_program(void) {
 
 /* Started as `ld.so program`, the kernel's idea of the program is ld.so (which has no loader of its own: no
  * AT_BASE), and the loader has made the program's name argv[0]. */
-static const char *name_through_loader(void) {
-    bool is_loader = getauxval(AT_BASE) == 0 && strchr(program_invocation_name, '/') != NULL;
-    return is_loader ? program_invocation_name : "";
+static const char *name_through_loader(const char *invoked_as) {
+    return getauxval(AT_BASE) == 0 && strchr(invoked_as, '/') != NULL ? invoked_as : "";
 }
 
-void hp_frame_module_find_program(void) {
+void hp_frame_module_find_program(const char *invoked_as) {
     const struct link_map *main_program = _r_debug.r_map;
-    const char *name = main_program->l_name[0] != '\0' ? main_program->l_name : name_through_loader();
+    const char *name = main_program->l_name[0] != '\0' ? main_program->l_name : name_through_loader(invoked_as);
     if (name[0] != '\0') {
         char path[PATH_BYTES];
         write_path(path, name);

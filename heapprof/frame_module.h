@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the main program's path. Once, from the constructor, before anything else here. */
-void hp_frame_module_find_program(void);
+/* Finds the main program's path; `invoked_as` is its argv[0]. Once, from the constructor, before anything else here. */
+void hp_frame_module_find_program(const char *invoked_as);
 
 /* Registers the main program as module 1 of the (initialised) module table and remembers where the dynamic
  * loader is. Once, from the constructor. */

@@ -2,8 +2,13 @@
  * The start: binds the rooms to each other, in the constructor, and again in every forked child. Included by
  * nobody.
  *
- * Before the constructor allocations pass straight to jemalloc, unsampled: the loader's, and those of other
- * libraries' constructors that happen to run first.
+ * It runs before the constructors of all other libraries, of the C library too (Library.cmake: -z initfirst, or
+ * .preinit_array where we are linked statically). Not to see their allocations, though it does: fork() calls the
+ * handlers that were registered first last before, and first after. A library that registers its own before ours
+ * would have them run while we hold all locks, and one that takes a lock there which a thread holds that allocates,
+ * or waits for such a thread, would never return.
+ *
+ * Before the constructor allocations pass straight to jemalloc, unsampled: they are the loader's.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -30,6 +35,8 @@
 #include "heapprof/pressure.h"
 #include "heapprof/recorder.h"
 #include "heapprof/unwind/unwinder.h"
+
+enum { HP_FIRST_CONSTRUCTOR = 101 }; /* Library.cmake knows the number */
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
@@ -185,7 +192,7 @@ static bool is_chosen(void) {
 }
 
 static bool start(const struct hp_refused_limit *refused) {
-    (void)guard_init(&options, &guard_host);
+    bool is_watched = guard_init(&options, &guard_host);
     uint64_t limit = guard_limit();
     uint64_t period = choose_period(limit);
     hp_sampler_init(period);
@@ -199,17 +206,26 @@ static bool start(const struct hp_refused_limit *refused) {
         hp_log(HP_LOG_WARN, "fork() can't be followed; this is a plain jemalloc");
         return false;
     }
+    if (!is_watched) {
+        (void)hp_capture_prepare(); /* no guard's thread will; and then there may be no memory for it */
+    }
     install_signal();
     tell_start(refused, period);
     return true;
 }
 
-__attribute__((constructor)) static void init(void) {
+/* Before the first allocation: jemalloc registers handlers for fork() when it starts, and they must come first. The
+ * C library has not set `environ` yet; it sets it to the same. */
+__attribute__((constructor(HP_FIRST_CONSTRUCTOR))) static void init(int argc, char **argv, char **envp) {
+    if (environ == NULL) {
+        environ = envp;
+    }
+    je_free(je_malloc(1));
     char *nothing[] = {NULL};
     /* A set-user-id program does not take orders from the environment of who runs it. */
     char **environment = getauxval(AT_SECURE) != 0 || environ == NULL ? nothing : environ;
     struct hp_refused_limit refused = hp_options_read(&options, environment);
-    hp_frame_module_find_program();
+    hp_frame_module_find_program(argc > 0 ? argv[0] : "");
     hp_thread_mute(&hp_thread);
     bool started = options.enabled && is_chosen() && start(&refused);
     if (started) {

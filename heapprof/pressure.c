@@ -21,6 +21,7 @@ int hp_pressure_add(heapprof_pressure *callback, void *context) {
     }
     slots[mine].context = context;
     atomic_store_explicit(&slots[mine].callback, callback, memory_order_release);
+    guard_expect_pressure();
     return 0;
 }
 

@@ -99,6 +99,9 @@ struct sample {
 /* The guard's thread begins with the first sample, but not from below the dynamic loader, whose locks
  * pthread_create would want: the next sample will do. */
 static void start_guard(const struct hp_stack_trace *trace) {
+    if (!guard_wants_start()) {
+        return;
+    }
     for (uint32_t i = 0; i < trace->depth; i++) {
         if (hp_frame_module_is_loader(trace->pcs[i])) {
             return;
@@ -250,6 +253,9 @@ __attribute__((noinline)) void *hp_recorder_realloc(void *object, size_t size, i
     int saved_errno = errno;
     struct hp_live old;
     hp_thread_mute(t);
+    if (sampled) {
+        account(bytes, size); /* before the copy, which touches the new memory while the old is still there */
+    }
     uint32_t entry = may_be_sampled ? hp_live_set_remove(object, &old) : 0;
     void *moved = sampled ? realloc_sampled(t, object, size, flags, caller) : NULL;
     if (moved == NULL) {
@@ -264,12 +270,22 @@ __attribute__((noinline)) void *hp_recorder_realloc(void *object, size_t size, i
         forget(&old);
         hp_live_set_release(entry);
     }
-    if (bytes != 0) {
-        account(bytes, size);
-    }
     leave(t);
     errno = saved_errno;
     return moved;
+}
+
+/* Nothing deferred is freed afterwards, as it is elsewhere: that would ask jemalloc for locks it may hold. */
+void hp_recorder_out_of_memory(size_t bytes) {
+    struct hp_thread *t = &hp_thread;
+    if (atomic_load_explicit(&state, memory_order_acquire) != STATE_ON) {
+        return;
+    }
+    int saved_errno = errno;
+    hp_thread_mute(t);
+    guard_out_of_memory(bytes);
+    hp_thread_unmute(t);
+    errno = saved_errno;
 }
 
 /* An object in place keeps its chance of having been sampled, so its weight stands for its new size too. */

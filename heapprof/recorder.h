@@ -49,6 +49,10 @@ void *hp_recorder_realloc(void *object, size_t size, int flags, hp_reallocate *o
 /* A page-aligned object was resized in place to `size` bytes. */
 void hp_recorder_resize(void *object, size_t size);
 
+/* The kernel has refused `bytes` to jemalloc for good; its locks may be held. Has a dump made (guard.h), waiting a
+ * bounded time. Keeps errno. */
+void hp_recorder_out_of_memory(size_t bytes);
+
 /* What could not be recorded since the start. */
 struct hp_loss {
     uint64_t samples;   /* sampled allocations that found no room */

@@ -14,9 +14,9 @@ void hp_log_set_level(enum hp_log_level level);
  * thread; never blocks but in write(2). After HP_LOG_LINES lines it falls silent, saying so. */
 void hp_log(enum hp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* The calling thread has a table of descriptors of its own (unshare(2), CLONE_FILES), where number 2 is not the
- * process's standard error: its lines go to what that is at the time of each. A line for which it can't be had
- * is lost. */
+/* The calling thread has a table of descriptors of its own (unshare(2), CLONE_FILES), where number 2 is not
+ * the process's standard error: its lines go to what that is at the time of each. A line for which it can't
+ * be had is lost. */
 void hp_log_find_standard_error(void);
 
 enum { HP_LOG_LINES = 100 };

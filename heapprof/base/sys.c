@@ -49,6 +49,10 @@ int hp_sys_fsync(int fd) {
     return (int)rc;
 }
 
+void hp_sys_start_writing(int fd) {
+    (void)syscall(SYS_sync_file_range, fd, (off_t)0, (off_t)0, SYNC_FILE_RANGE_WRITE);
+}
+
 int hp_sys_mkdir(const char *path, unsigned mode) {
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }

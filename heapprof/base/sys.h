@@ -21,6 +21,8 @@ ssize_t hp_sys_read(int fd, void *buf, size_t bytes);
 ssize_t hp_sys_write(int fd, const void *buf, size_t bytes);
 int hp_sys_close(int fd);
 int hp_sys_fsync(int fd);
+/* Has the kernel begin to write the file to its disk; does not wait for it. */
+void hp_sys_start_writing(int fd);
 int hp_sys_mkdir(const char *path, unsigned mode);
 int hp_sys_unlink(const char *path);
 /* Renames, replacing a file of the new name. */

@@ -46,8 +46,9 @@ static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) 
     }
     frames[index] = (struct hp_frame){
         .pc = pc, .module = module, .next = atomic_load_explicit(bucket, memory_order_relaxed)};
-    atomic_store_explicit(bucket, index + 1, memory_order_release);
+    /* The count first: who finds the frame may put it into a stack, and a snapshot has the frames of its stacks. */
     atomic_store_explicit(&count, index + 1, memory_order_release);
+    atomic_store_explicit(bucket, index + 1, memory_order_release);
     return index + 1;
 }
 

@@ -125,17 +125,17 @@ static void write_profile(const struct hp_capture_facts *facts) {
     }
 }
 
-/* Writes and commits what is open in the sink. 0, or an errno value with nothing left behind. */
-static int write_and_commit(const struct hp_capture_facts *facts) {
+/* Writes and publishes what is open in the sink. 0, or an errno value with nothing left behind. */
+static int write_and_publish(const struct hp_capture_facts *facts) {
     write_profile(facts);
     if (memory->sink.error != 0) {
         hp_sink_abort(&memory->sink);
         return memory->sink.error;
     }
-    return hp_sink_commit(&memory->sink) == 0 ? 0 : memory->sink.error;
+    return hp_sink_publish(&memory->sink) == 0 ? 0 : memory->sink.error;
 }
 
-/* Takes its turn among the processes that dump into `folder` now: a descriptor that holds the folder's lock until
+/* Takes an early dump's turn among the processes that dump into `folder` now: a descriptor that holds the folder's lock until
  * it is closed, or -1 when there is no waiting for it. The more of its limit a process holds, the oftener it asks,
  * so the largest come first. */
 static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
@@ -170,7 +170,7 @@ static int dump_to_folder(const struct hp_capture_facts *facts, const char *fold
     for (int i = 0; i < NAME_TRIES && error == EEXIST; i++) {
         hp_dump_name_write(memory->name, &identity, next_seq++, facts->reason);
         bool opened = hp_sink_open_file(&memory->sink, folder, memory->name) == 0;
-        error = opened ? write_and_commit(facts) : memory->sink.error;
+        error = opened ? write_and_publish(facts) : memory->sink.error;
     }
     return error;
 }
@@ -187,32 +187,40 @@ static void tell_failure(int error, bool is_saved) {
            is_saved ? "; it went to " : "", is_saved ? config.spare : "");
 }
 
-/* The dump folder first, then the spare one. Whether a whole file is durable. */
-static bool dump_somewhere(const struct hp_capture_facts *facts) {
+/* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump only
+ * sets the disk to work: the next threshold may be crossed while it writes. */
+static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
     int64_t start = hp_clock_ns();
-    const char *folder = config.folder;
-    int turn = take_turn(facts, folder);
+    int turn = facts->is_early ? take_turn(facts, folder) : -1;
     if (is_needless(facts, folder)) {
         (void)hp_sys_close(turn);
-        return true;
+        return 0;
     }
     int error = dump_to_folder(facts, folder);
-    bool saved = error == 0;
-    if (!saved && config.spare != NULL) {
-        folder = config.spare;
-        saved = dump_to_folder(facts, folder) == 0;
-    }
     if (error == 0) {
-        last_error = 0;
-    } else {
-        tell_failure(error, saved);
-    }
-    if (saved) {
-        uint64_t took_ms = (uint64_t)(hp_clock_ns() - start) / 1000000;
-        hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes, took_ms);
         hp_rotation_apply(folder, identity.service, config.keep, config.budget);
     }
-    (void)hp_sys_close(turn);
+    (void)hp_sys_close(turn); /* the others need not wait for the disk */
+    if (error != 0) {
+        return error;
+    }
+    if (hp_sink_settle(&memory->sink, !facts->is_early) != 0) {
+        return memory->sink.error;
+    }
+    uint64_t took_ms = (uint64_t)(hp_clock_ns() - start) / 1000000;
+    hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes, took_ms);
+    return 0;
+}
+
+/* The dump folder first, then the spare one. Whether a whole file is there. */
+static bool dump_somewhere(const struct hp_capture_facts *facts) {
+    int error = dump_to(facts, config.folder);
+    if (error == 0) {
+        last_error = 0;
+        return true;
+    }
+    bool saved = config.spare != NULL && dump_to(facts, config.spare) == 0;
+    tell_failure(error, saved);
     return saved;
 }
 
@@ -230,6 +238,12 @@ bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
     return saved;
 }
 
+/* What is open in the sink gets a profile; a file is durable then. 0, or an errno value. */
+static int dump_to_open_sink(const struct hp_capture_facts *facts) {
+    int error = write_and_publish(facts);
+    return error != 0 || hp_sink_settle(&memory->sink, true) == 0 ? error : memory->sink.error;
+}
+
 int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
     if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
         return EBUSY;
@@ -237,7 +251,7 @@ int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
     int error = ENOMEM;
     if (prepare_locked()) {
         bool opened = hp_sink_open_path(&memory->sink, path) == 0;
-        error = opened ? write_and_commit(facts) : memory->sink.error;
+        error = opened ? dump_to_open_sink(facts) : memory->sink.error;
     }
     hp_lock_release(&lock);
     return error;
@@ -250,7 +264,7 @@ int hp_capture_to_fd(const struct hp_capture_facts *facts, int fd) {
     int error = ENOMEM;
     if (prepare_locked()) {
         hp_sink_open_fd(&memory->sink, fd);
-        error = write_and_commit(facts);
+        error = dump_to_open_sink(facts);
     }
     hp_lock_release(&lock);
     return error;

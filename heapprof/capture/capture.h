@@ -40,10 +40,10 @@ void hp_capture_init(const struct hp_capture_config *config);
 /* Maps what a dump needs; cheap when done before. False when there is no memory. Any thread. */
 bool hp_capture_prepare(void);
 
-/* A dump into the dump folder, or else into the spare one, named by the house's rule, and rotation. Processes that
- * share the folder take turns, the largest first, but none waits longer than 30 ms. An early dump is left out when
- * others have filled the folder within the last minute: a service that restarts and fails in a loop would only
- * push its first dumps out. True when a whole file is durable, or none is owed; the path is logged at info. Failure is one line on standard error, once for each cause. */
+/* A dump into the dump folder, or else into the spare one, named by the house's rule, and rotation. Early dumps
+ * of processes that share the folder take turns, the largest first, but none waits longer than 30 ms, nor for the
+ * disk. One is left out when others have filled the folder within the last minute: a service that restarts and
+ * fails in a loop would only push its first dumps out. True when a whole file is there, or none is owed; the path is logged at info. Failure is one line on standard error, once for each cause. */
 bool hp_capture_to_folder(const struct hp_capture_facts *facts);
 
 /* A dump to `path` (replaced) or to the open `fd`. 0, or an errno value. */

@@ -115,12 +115,9 @@ static void sync_folder(struct hp_sink *sink) {
     }
 }
 
-int hp_sink_commit(struct hp_sink *sink) {
+int hp_sink_publish(struct hp_sink *sink) {
     if (!sink->is_file) {
         return sink->error == 0 ? 0 : -1;
-    }
-    if (sink->error == 0 && hp_sys_fsync(sink->fd) != 0 && errno != EINVAL && errno != EROFS) {
-        (void)fail(sink, errno);
     }
     if (sink->error == 0) {
         int rc = sink->replaces ? hp_sys_rename(sink->temporary, sink->path)
@@ -133,9 +130,25 @@ int hp_sink_commit(struct hp_sink *sink) {
         hp_sink_abort(sink);
         return -1;
     }
-    (void)hp_sys_close(sink->fd);
-    sync_folder(sink);
     return 0;
+}
+
+int hp_sink_settle(struct hp_sink *sink, bool waits) {
+    if (!sink->is_file) {
+        return 0;
+    }
+    if (!waits) {
+        hp_sys_start_writing(sink->fd);
+    } else if (hp_sys_fsync(sink->fd) != 0 && errno != EINVAL && errno != EROFS) {
+        (void)fail(sink, errno);
+        (void)hp_sys_unlink(sink->path);
+    }
+    (void)hp_sys_close(sink->fd);
+    sink->fd = -1;
+    if (waits && sink->error == 0) {
+        sync_folder(sink);
+    }
+    return sink->error == 0 ? 0 : -1;
 }
 
 void hp_sink_abort(struct hp_sink *sink) {

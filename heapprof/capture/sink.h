@@ -1,8 +1,12 @@
 /*
  * Where a dump's bytes go: a new file that appears whole or not at all, or a descriptor of the caller's.
  *
- * A file is written under a temporary name in its own folder, fsynced, and renamed; the folder is fsynced
- * too. Abort removes it. No allocation; not a cancellation point. One user at a time (the capture lock).
+ * A file is written under a temporary name in its own folder, renamed, and then fsynced, with its folder. In this
+ * order, because the end that dumps are made for is SIGKILL: that loses nothing of the page cache, while an fsync
+ * takes from one to hundreds of milliseconds, in which a file with its temporary name would be lost to people. A
+ * reader sees a whole file or none; a disk that fails afterwards takes it back.
+ *
+ * No allocation; not a cancellation point. One user at a time (the capture lock).
  */
 #ifndef HP_CAPTURE_SINK_H
 #define HP_CAPTURE_SINK_H
@@ -35,9 +39,13 @@ void hp_sink_open_fd(struct hp_sink *sink, int fd);
 /* Writes all of it. 0, or -1 with sink->error set; then only abort is left. An hp_gzip_output. */
 int hp_sink_write(void *sink, const void *data, size_t bytes);
 
-/* Makes the file durable under its name. 0; or -1 with sink->error set and nothing left behind. EEXIST: the
- * name is taken, the caller picks another. */
-int hp_sink_commit(struct hp_sink *sink);
+/* Gives the file its name: from now on it is there, and whole. 0; or -1 with sink->error set and nothing left behind.
+ * EEXIST: the name is taken, the caller picks another. */
+int hp_sink_publish(struct hp_sink *sink);
+
+/* Makes a published file durable: waits for the disk, or, unless `waits`, only sets it to work. 0; or -1 with
+ * sink->error set and the file removed. Ends the use of the sink. */
+int hp_sink_settle(struct hp_sink *sink, bool waits);
 
 /* Removes what was written so far. */
 void hp_sink_abort(struct hp_sink *sink);

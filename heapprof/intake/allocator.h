@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 void *je_malloc(size_t size);
 void *je_calloc(size_t count, size_t size);
@@ -41,6 +42,9 @@ static inline int hp_allocator_page_aligned(int flags) {
 static inline int hp_allocator_align_flag(size_t alignment) {
     return alignment <= 1 ? 0 : __builtin_ctzl(alignment);
 }
+
+/* What jemalloc calls in the place of mmap(2): that, and notes when memory is refused (os_memory.c). */
+void *hp_os_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 
 /* Gives all idle pages of all arenas back to the kernel. Takes jemalloc's locks. */
 void hp_allocator_purge(void);

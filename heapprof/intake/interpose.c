@@ -169,8 +169,9 @@ HP_EXPORT void *rallocx(void *object, size_t size, int flags) {
 HP_EXPORT size_t xallocx(void *object, size_t size, size_t extra, int flags) {
     size_t before = je_sallocx(object, flags);
     size_t usable = je_xallocx(object, size, extra, flags);
-    if (hp_is_page_aligned(object) && usable != before) {
-        hp_recorder_resize(object, usable < size ? usable : size);
+    size_t after = hp_is_page_aligned(object) ? je_sallocx(object, flags) : before; /* 5.3.0 may not tell all */
+    if (after != before) {
+        hp_recorder_resize(object, after < size ? after : size);
     }
     return usable;
 }

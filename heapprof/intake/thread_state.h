@@ -45,11 +45,12 @@ static inline void hp_thread_unmute(struct hp_thread *t) {
         atomic_signal_fence(memory_order_seq_cst);
     }
     t->muted--;
+    atomic_signal_fence(memory_order_seq_cst); /* who looks for deferred objects next must see a handler's */
 }
 
 /* Whether heapprof is at work on this thread further up its stack: locks of ours may be held. */
 static inline bool hp_thread_is_inside(const struct hp_thread *t) {
-    return t->muted != t->paused;
+    return t->muted > t->paused;
 }
 
 #endif

@@ -29,8 +29,14 @@ static struct bench bench(uint64_t limit_mib) {
     return b;
 }
 
+static struct guard_verdict at_growth(struct bench *b, int64_t ms, uint64_t usage, uint64_t pending,
+                                      uint64_t growth) {
+    struct guard_outlook outlook = {.pending = pending * MIB, .growth = growth * MIB};
+    return guard_decide(&b->policy, &b->arming, usage * MIB, &outlook, ++b->ticket, HOUR + ms * MS);
+}
+
 static struct guard_verdict at(struct bench *b, int64_t ms, uint64_t usage, uint64_t pending) {
-    return guard_decide(&b->policy, &b->arming, usage * MIB, pending * MIB, ++b->ticket, HOUR + ms * MS);
+    return at_growth(b, ms, usage, pending, 0);
 }
 
 /* What a step says: '-' nothing, '8' '9' 'L' the three thresholds, in lower case when only predicted. */
@@ -43,14 +49,16 @@ static char said(struct guard_verdict verdict) {
 struct step {
     int64_t ms;
     uint64_t usage;
-    uint64_t pending;
+    uint64_t on_top; /* pending, or growth while a dump is made */
 };
 
-static const struct row {
+struct row {
     const char *what;
     const char *says;
     struct step steps[12];
-} rows[] = {
+};
+
+static const struct row rows[] = {
     {"below", "--", {{0, 0, 0}, {1, 799, 0}}},
     {"each once", "8-9-L-", {{0, 800, 0}, {1, 850, 0}, {2, 900, 0}, {3, 949, 0}, {4, 950, 0}, {5, 990, 0}}},
     {"several at once: one, the highest", "L--", {{0, 960, 0}, {1, 901, 0}, {2, 960, 0}}},
@@ -84,17 +92,56 @@ static const struct row {
     {"pending beyond 64 bits", "l", {{0, 200, (UINT64_MAX >> 20) - 1}}},
 };
 
+static const struct row growth_rows[] = {
+    {"growth that a dump would race", "l-", {{0, 400, 550}, {1, 410, 550}}},
+    {"growth short of the last threshold", "--8", {{0, 400, 549}, {1, 790, 150}, {2, 800, 149}}},
+    {"growth beyond 64 bits", "l", {{0, 200, (UINT64_MAX >> 20) - 1}}},
+    {"slow growth changes nothing, however near",
+     "8-9-L-",
+     {{0, 800, 12}, {1, 890, 12}, {2, 940, 12}, {3, 949, 12}, {4, 950, 12}, {5, 960, 12}}},
+    {"faster than the room above can hold", "9l", {{0, 940, 9}, {1, 940, 13}}},
+    {"growth foreseen, then real: only the last one again",
+     "l--L-",
+     {{0, 500, 500}, {10, 810, 300}, {20, 910, 100}, {30, 950, 100}, {40, 980, 100}}},
+    {"P15 growth that stops, again and again",
+     "l--l--l-",
+     {{0, 500, 500},
+      {1, 600, 500},
+      {29999, 600, 500},
+      {30000, 600, 500},
+      {60000, 600, 500},
+      {89999, 600, 500},
+      {90000, 600, 500},
+      {209999, 600, 500}}},
+    {"growth is for the last one: no other is foreseen in its place",
+     "l---",
+     {{0, 500, 500}, {10, 810, 0}, {20, 700, 0}, {30, 700, 300}}},
+    {"growth after the last threshold", "L--", {{0, 960, 100}, {1, 970, 100}, {2, 910, 100}}},
+};
+
+static void play(const struct row *row, bool grows) {
+    struct bench b = bench(1000);
+    for (size_t j = 0; row->says[j] != '\0'; j++) {
+        const struct step *s = &row->steps[j];
+        char says =
+            said(grows ? at_growth(&b, s->ms, s->usage, 0, s->on_top) : at(&b, s->ms, s->usage, s->on_top));
+        if (says != row->says[j]) {
+            fail_msg("%s: step %zu says %c, not %c", row->what, j, says, row->says[j]);
+        }
+    }
+}
+
 static void test_table(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct bench b = bench(1000);
-        for (size_t j = 0; rows[i].says[j] != '\0'; j++) {
-            const struct step *s = &rows[i].steps[j];
-            char says = said(at(&b, s->ms, s->usage, s->pending));
-            if (says != rows[i].says[j]) {
-                fail_msg("%s: step %zu says %c, not %c", rows[i].what, j, says, rows[i].says[j]);
-            }
-        }
+        play(&rows[i], false);
+    }
+}
+
+static void test_growth_table(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof growth_rows / sizeof growth_rows[0]; i++) {
+        play(&growth_rows[i], true);
     }
 }
 
@@ -168,7 +215,8 @@ static void hour_step(struct hour *h, int64_t ms, uint64_t usage) {
     if (!verdict.crossed) {
         return;
     }
-    int64_t retry = guard_budget_take(&h->budget, verdict.is_last, HOUR + ms * MS);
+    int64_t retry =
+        guard_budget_take(&h->budget, verdict.is_last ? GUARD_TOKEN_LAST : GUARD_TOKEN_LOWER, HOUR + ms * MS);
     guard_settle(&h->b.arming, h->b.ticket, retry != 0 ? GUARD_POSTPONED : GUARD_DONE, retry, HOUR + ms * MS);
     if (retry == 0) {
         h->dumps++;
@@ -211,7 +259,7 @@ static void test_P16_slow_climb_leaves_a_late_dump(void **state) {
 static void test_a_dump_without_token_is_late_not_lost(void **state) {
     (void)state;
     struct hour h = {.b = bench(1000)};
-    h.budget.last = (struct guard_bucket){.used = 4, .since = HOUR};
+    h.budget.bucket[GUARD_TOKEN_LAST] = (struct guard_bucket){.used = 4, .since = HOUR};
     hour_step(&h, 0, 990);
     assert_false(at(&h.b, 59999, 990, 0).crossed); /* nor is purging tried in a loop */
     assert_int_equal(h.last_dumps, 0);
@@ -296,23 +344,54 @@ static void test_budget_refills(void **state) {
     (void)state;
     struct guard_budget budget = {0};
     for (int i = 0; i < 8; i++) {
-        assert_int_equal(guard_budget_take(&budget, false, HOUR), 0);
+        assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, HOUR), 0);
     }
-    assert_int_equal(guard_budget_take(&budget, false, HOUR + SECOND), HOUR + MINUTE);
-    assert_int_equal(guard_budget_take(&budget, true, HOUR + SECOND), 0);
-    assert_int_equal(guard_budget_take(&budget, false, HOUR + MINUTE), 0);
-    assert_int_not_equal(guard_budget_take(&budget, false, HOUR + MINUTE), 0);
-    guard_budget_return(&budget, false);
-    assert_int_equal(guard_budget_take(&budget, false, HOUR + MINUTE), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, HOUR + SECOND), HOUR + MINUTE);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LAST, HOUR + SECOND), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, HOUR + MINUTE), 0);
+    assert_int_not_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, HOUR + MINUTE), 0);
+    guard_budget_return(&budget, GUARD_TOKEN_LOWER);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, HOUR + MINUTE), 0);
     for (int i = 0; i < 8; i++) {
-        assert_int_equal(guard_budget_take(&budget, false, 10 * HOUR), 0);
+        assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, 10 * HOUR), 0);
     }
-    assert_int_not_equal(guard_budget_take(&budget, false, 10 * HOUR), 0);
+    assert_int_not_equal(guard_budget_take(&budget, GUARD_TOKEN_LOWER, 10 * HOUR), 0);
+}
+
+static void test_G25_refused_memory_has_its_own_tokens(void **state) {
+    (void)state;
+    struct guard_budget budget = {0};
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_REFUSED, HOUR), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_REFUSED, HOUR), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_REFUSED, HOUR + SECOND), HOUR + MINUTE);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_LAST, HOUR + SECOND), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_REFUSED, HOUR + MINUTE), 0);
+    assert_int_equal(guard_budget_take(&budget, GUARD_TOKEN_REFUSED, HOUR + MINUTE), HOUR + 2 * MINUTE);
+}
+
+static void test_growth_counts_where_it_kills(void **state) {
+    (void)state;
+    struct bench b = bench(1000);
+    struct guard_verdict verdict = at_growth(&b, 0, 500, 0, 500);
+    assert_true(verdict.crossed && verdict.is_last && verdict.is_predicted);
+    assert_int_equal(verdict.expected, 500 * MIB);
+    b = bench(1000);
+    b.policy.kills = false; /* memory.high: nothing races */
+    assert_false(at_growth(&b, 0, 500, 0, 500).crossed);
+    const hp_option_thresholds full = {1, {{true, 100}}};
+    b = (struct bench){.ticket = 0};
+    (void)guard_policy_make(&b.policy, &full, 1000 * MIB, true); /* no room above it: all growth counts */
+    assert_true(at_growth(&b, 0, 999, 0, 1).crossed);
+    assert_int_equal(at(&b, 1, 1000, 0).expected, 0);
+    b = bench(1000); /* pending and growth at once: the more */
+    assert_int_equal(at_growth(&b, 0, 500, 400, 500).expected, 500 * MIB);
+    assert_int_equal(at_growth(&b, 31000, 500, 460, 300).expected, 460 * MIB);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_growth_table),
         cmocka_unit_test(test_last_is_marked),
         cmocka_unit_test(test_policy_sorts_and_drops),
         cmocka_unit_test(test_policy_falls_back),
@@ -327,6 +406,8 @@ int main(void) {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_low_threshold_can_be_armed_again),
         cmocka_unit_test(test_budget_refills),
+        cmocka_unit_test(test_G25_refused_memory_has_its_own_tokens),
+        cmocka_unit_test(test_growth_counts_where_it_kills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

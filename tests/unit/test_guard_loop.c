@@ -1,7 +1,4 @@
-/*
- * guard/guard: the whole loop with a fake host over a fake tree. The guard is one a process, so each test
- * runs in a child of its own; it fails by ending with a status, having said why.
- */
+/* guard/guard: how it looks: the timer, the allocating threads' checks, requests, its thread, fork. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,140 +6,16 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "guard/guard.h"
 #include "heapprof/base/clock.h"
-#include "heapprof/base/procfs.h"
+#include "tests/unit/guard_scene.h"
 #include "tests/unit/guard_tree.h"
-
-#define MIB (UINT64_C(1) << 20)
-#define MS INT64_C(1000000)
-#define LEAF "/sys/fs/cgroup/a"
-
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
-    } while (0)
-
-/* -- The host -- */
-
-enum { DUMPS_MAX = 64 };
-
-static struct {
-    _Atomic int begun;
-    _Atomic int pressures;
-    _Atomic int purges;
-    _Atomic int dumps; /* how many entries of `crossings` are whole */
-    _Atomic int requests;
-    struct guard_crossing crossings[DUMPS_MAX];
-    _Atomic int dump_ms;     /* how long one takes */
-    _Atomic int failing;     /* how many more fail */
-    _Atomic int pressure_ms; /* how long the application's callback takes */
-    _Atomic uint64_t usage_after_purge;
-    _Atomic uint64_t usage_after_pressure;
-    _Atomic long dumping_thread;
-} seen;
-
-static void set_usage(uint64_t mib) {
-    guard_tree_number(LEAF "/memory.current", mib * MIB);
-}
-
-static void sleep_ms(int64_t ms) {
-    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * MS};
-    (void)nanosleep(&ts, NULL);
-}
-
-static void host_begin(void) {
-    seen.begun++;
-}
-
-static void host_pressure(const struct guard_crossing *crossing) {
-    (void)crossing;
-    seen.pressures++;
-    sleep_ms(seen.pressure_ms);
-    if (seen.usage_after_pressure != 0) {
-        set_usage(seen.usage_after_pressure);
-    }
-}
-
-static void host_purge(void) {
-    seen.purges++;
-    if (seen.usage_after_purge != 0) {
-        set_usage(seen.usage_after_purge);
-    }
-}
-
-static bool host_dump(const struct guard_crossing *crossing) {
-    sleep_ms(seen.dump_ms);
-    if (seen.failing > 0) {
-        seen.failing--;
-        return false;
-    }
-    seen.dumping_thread = (long)pthread_self();
-    seen.crossings[seen.dumps % DUMPS_MAX] = *crossing;
-    seen.dumps++;
-    return true;
-}
-
-static void host_requested(void) {
-    seen.requests++;
-}
-
-static struct guard_host host = {.thread_begin = host_begin,
-                                 .pressure = host_pressure,
-                                 .purge = host_purge,
-                                 .dump = host_dump,
-                                 .requested = host_requested};
-static struct hp_options options;
-
-/* -- Helpers -- */
-
-/* A v2 cgroup of 128 MiB that uses 20. */
-static void begin(void) {
-    guard_tree_v2("a");
-    guard_tree_write(LEAF "/memory.max", "134217728\n");
-    guard_tree_write(LEAF "/memory.stat", "inactive_file 0\nactive_file 0\n");
-    set_usage(20);
-}
-
-static bool begins(void) {
-    begin();
-    return guard_init(&options, &host);
-}
-
-/* Waits until *count is `wanted`, at most `ms`. */
-static bool comes(const _Atomic int *count, int wanted, int64_t ms) {
-    int64_t deadline = hp_clock_ns() + ms * MS;
-    while (*count < wanted && hp_clock_ns() < deadline) {
-        sleep_ms(1);
-    }
-    return *count == wanted;
-}
-
-/* How long guard_check() takes, at a time when it is not held back by a reading just made. */
-static int64_t ms_of_check(uint64_t pending) {
-    sleep_ms(1);
-    int64_t start = hp_clock_ns();
-    guard_check(pending);
-    return (hp_clock_ns() - start) / MS;
-}
-
-static void set(const char *variable, const char *text) {
-    const char *complaint = NULL;
-    CHECK(hp_options_set(&options, variable, text, &complaint) == 0);
-}
-
-/* -- What runs in the child -- */
 
 static void crossing_by_the_timer(void) {
     CHECK(begins());
@@ -201,108 +74,52 @@ static void G14_a_large_request_is_dumped_before_it_is_touched(void) {
     CHECK(seen.dumps == 1);
 }
 
-static void a_thread_that_oversleeps_is_woken(void) {
-    CHECK(begins());
-    guard_start();
-    sleep_ms(1500); /* idle: its turns are nearly a second apart by now */
+/* How often the guard's thread has gone to sleep. */
+static long turns(void) {
+    char path[64];
+    char line[128];
+    long count = -1;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/status", seen.thread_id);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        (void)sscanf(line, "voluntary_ctxt_switches: %ld", &count);
+    }
+    CHECK(file != NULL && fclose(file) == 0 && count >= 0);
+    return count;
+}
+
+/* Just after a turn of the idle guard, whose next is nearly a second away: whether a crossing that only the
+ * timer can see is seen within 600 ms, because two checks have told how much may be touched. */
+static bool is_woken(int nth) {
+    set_usage(20);
+    guard_tree_statm(0, 0, 0);
+    sleep_ms(1500);
+    long before = turns();
+    while (turns() == before) {
+        sleep_ms(1);
+    }
     guard_tree_statm(0, 0, 100 * MIB);
     for (int i = 0; i < 2; i++) { /* neither would cross, but both may be touched without another call */
         guard_check(50 * MIB);
         sleep_ms(1);
     }
-    CHECK(seen.dumps == 0);
+    CHECK(seen.dumps == nth);
     sleep_ms(5);
     set_usage(104);
-    CHECK(comes(&seen.dumps, 1, 300));
+    int64_t start = hp_clock_ns();
+    CHECK(comes(&seen.dumps, nth + 1, 10000));
+    return hp_clock_ns() - start < 600 * MS;
 }
 
-static void gate_is_bounded(void) {
-    set("HEAPPROF_GATE_MS", "80");
+/* One that is not woken is never in time; one that is may be late on a loaded machine, but not each time. */
+static void a_thread_that_oversleeps_is_woken(void) {
     CHECK(begins());
     guard_start();
-    seen.dump_ms = 600;
-    set_usage(127);
-    int64_t ms = ms_of_check(0);
-    CHECK(ms >= 79 && ms < 300);
-    CHECK(seen.dumps == 0);
-    CHECK(ms_of_check(0) < 40); /* this thread has had its wait */
-    CHECK(comes(&seen.dumps, 1, 3000));
-}
-
-static void *check_once(void *ms) {
-    *(int64_t *)ms = ms_of_check(0);
-    return NULL;
-}
-
-static void gate_holds_other_threads_too(void) {
-    CHECK(begins());
-    guard_start();
-    seen.dump_ms = 100;
-    set_usage(127);
-    int64_t waited[4];
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++) {
-        CHECK(pthread_create(&threads[i], NULL, check_once, &waited[i]) == 0);
+    CHECK(comes(&seen.begun, 1, 10000));
+    int nth = 0;
+    while (!is_woken(nth)) {
+        CHECK(++nth < 6);
     }
-    for (int i = 0; i < 4; i++) {
-        CHECK(pthread_join(threads[i], NULL) == 0);
-        CHECK(waited[i] < 300);
-    }
-    CHECK(seen.dumps == 1);
-}
-
-static void gate_of_zero_never_waits(void) {
-    set("HEAPPROF_GATE_MS", "0");
-    CHECK(begins());
-    guard_start();
-    seen.dump_ms = 300;
-    set_usage(127);
-    CHECK(ms_of_check(0) < 100);
-    CHECK(comes(&seen.dumps, 1, 3000));
-}
-
-static void relief_owes_no_dump(void) {
-    CHECK(begins());
-    guard_start();
-    guard_check(0);
-    seen.usage_after_purge = 60;
-    set_usage(104);
-    CHECK(comes(&seen.purges, 1, 3000));
-    sleep_ms(100);
-    CHECK(seen.dumps == 0);
-    sleep_ms(1000);
-    seen.usage_after_purge = 0;
-    seen.usage_after_pressure = 50;
-    set_usage(104);
-    CHECK(comes(&seen.pressures, 2, 3000));
-    sleep_ms(100);
-    CHECK(seen.dumps == 0);
-    seen.usage_after_pressure = 0;
-    set_usage(104); /* within a second: no second excuse */
-    CHECK(comes(&seen.dumps, 1, 3000));
-    CHECK(seen.pressures == 2);
-}
-
-static void failed_dump_is_tried_again(void) {
-    CHECK(begins());
-    guard_start();
-    seen.failing = 1;
-    set_usage(104);
-    CHECK(comes(&seen.purges, 1, 3000));
-    sleep_ms(300);
-    CHECK(seen.failing == 0 && seen.dumps == 0);
-    CHECK(comes(&seen.dumps, 1, 3000));
-}
-
-static void P15_sawtooth_is_bounded(void) {
-    CHECK(begins());
-    guard_start();
-    for (int i = 0; i < 200; i++) {
-        set_usage(i % 2 == 0 ? 127 : 20);
-        sleep_ms(1);
-        guard_check(0);
-    }
-    CHECK(seen.dumps > 0 && seen.dumps <= 12);
 }
 
 static void G10_limit_lowered_and_raised_live(void) {
@@ -418,15 +235,6 @@ static void set_limit_arms_anew(void) {
     CHECK(guard_limit() == 128 * MIB);
 }
 
-static void without_a_thread_the_caller_dumps(void) {
-    CHECK(begins());
-    set_usage(127);
-    guard_check(0);
-    CHECK(seen.dumps == 1 && (pthread_t)seen.dumping_thread == pthread_self());
-    CHECK(seen.pressures == 0); /* the application's code never runs inside its own malloc */
-    CHECK(seen.purges == 1);
-}
-
 static void a_thread_that_cannot_be_made_is_tried_again(void) {
     CHECK(begins());
     struct rlimit before;
@@ -446,22 +254,77 @@ static void a_thread_that_cannot_be_made_is_tried_again(void) {
     CHECK(comes(&seen.begun, 1, 1000));
 }
 
-static void a_stuck_callback_does_not_hold_up_the_dump(void) {
-    set("HEAPPROF_GATE_MS", "100");
+static void growth_that_would_race_the_dump_is_dumped_before(void) {
     CHECK(begins());
     guard_start();
-    seen.pressure_ms = 1500;
-    set_usage(127);
-    int64_t ms = ms_of_check(0);
-    CHECK(ms < 400);
-    CHECK(seen.dumps == 1 && (pthread_t)seen.dumping_thread == pthread_self());
-    guard_tree_write(LEAF "/memory.max", "128000000\n"); /* another crossing, with the callback still stuck */
-    sleep_ms(950);
+    look_for(60);
+    set_usage(102); /* short of 80 %, but again as much is beyond the limit */
     guard_check(0);
-    CHECK(seen.dumps == 1 || seen.dumps == 2);
-    CHECK(comes(&seen.dumps, 2, 4000)); /* and never one twice */
-    sleep_ms(300);
-    CHECK(seen.dumps == 2);
+    look_for(5);
+    CHECK(seen.dumps == 1);
+    CHECK(seen.crossings[0].is_predicted && seen.crossings[0].is_last && seen.crossings[0].percent == 95);
+    CHECK(seen.crossings[0].reading.usage == 102 * MIB);
+    CHECK(seen.purges == 1); /* which is no relief if it takes nothing off */
+    look_for(100);
+    CHECK(seen.dumps == 1);
+}
+
+static void the_time_of_a_dump_is_learned(void) {
+    CHECK(begins());
+    guard_start();
+    seen.dump_ms = 400;
+    set_usage(104);
+    CHECK(comes(&seen.dumps, 1, 5000));
+    seen.dump_ms = 0;
+    set_usage(20);
+    look_for(500);
+    set_usage(50); /* slow for a dump of 20 ms; not for one of 400 */
+    look_for(60);
+    set_usage(80);
+    look_for(5);
+    CHECK(seen.dumps == 2 && seen.crossings[1].is_predicted);
+    set_usage(20); /* and forgotten: that was a quick one, as the next are */
+    look_for(500);
+}
+
+static void slow_growth_is_left_alone(void) {
+    CHECK(begins());
+    guard_start();
+    look_for(60);
+    set_usage(60);
+    look_for(60);
+    set_usage(90);
+    look_for(60);
+    for (uint64_t mib = 91; mib < 127; mib++) {
+        set_usage(mib);
+        look_for(25);
+    }
+    CHECK(seen.dumps == 3);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!seen.crossings[i].is_predicted);
+    }
+}
+
+static void the_start_is_wanted_when_it_does_something(void) {
+    CHECK(!guard_wants_start());
+    begin();
+    CHECK(guard_init(&options, &host));
+    CHECK(guard_wants_start());
+    guard_start();
+    CHECK(!guard_wants_start());
+    guard_expect_pressure();
+    CHECK(guard_wants_start());
+    guard_start();
+    CHECK(!guard_wants_start());
+    guard_fork_prepare();
+    pid_t child = fork();
+    if (child == 0) {
+        guard_fork_child();
+        _exit(guard_wants_start() ? 0 : 1);
+    }
+    guard_fork_parent();
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void G18_forked_child_starts_its_own(void) {
@@ -542,36 +405,6 @@ static void thread_has_a_name(void) {
     CHECK(names_a_thread("heapprof-guard"));
 }
 
-static void exit_spares_all_but_the_last(void) {
-    set("HEAPPROF_ON_LIMIT", "dump,exit");
-    CHECK(begins());
-    guard_start();
-    set_usage(104);
-    CHECK(comes(&seen.dumps, 1, 3000));
-    sleep_ms(50); /* lives on: not the last threshold */
-    guard_check(100 * MIB);
-    CHECK(seen.dumps == 2 && seen.crossings[1].is_last && seen.purges == 0);
-    sleep_ms(50); /* lives on: only predicted */
-}
-
-static void exit_comes_after_the_dump(void) {
-    set("HEAPPROF_ON_LIMIT", "dump,exit");
-    CHECK(begins());
-    guard_start();
-    set_usage(127);
-    sleep_ms(3000);
-    _exit(2);
-}
-
-static void abort_comes_after_the_dump(void) {
-    set("HEAPPROF_ON_LIMIT", "dump,abort");
-    CHECK(begins());
-    guard_start();
-    set_usage(127);
-    sleep_ms(3000);
-    _exit(2);
-}
-
 static void several_pairs_one_dump(void) {
     begin();
     set("HEAPPROF_LIMIT", "50M");
@@ -596,49 +429,10 @@ static void thresholds_above_the_limit_fall_back(void) {
     CHECK(comes(&seen.dumps, 1, 3000));
 }
 
-/* -- */
-
-static int run(void (*scenario)(void)) {
-    pid_t child = fork();
-    if (child == 0) {
-        (void)alarm(60);
-        hp_options_default(&options);
-        scenario();
-        _exit(0);
-    }
-    int status = -1;
-    (void)waitpid(child, &status, 0);
-    return status;
-}
-
-static int set_up(void **state) {
-    (void)state;
-    guard_tree_make();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    guard_tree_remove();
-    return 0;
-}
-
-#define SCENARIO(name)                                                                                       \
-    static void test_##name(void **state) {                                                                  \
-        (void)state;                                                                                         \
-        assert_int_equal(run(name), 0);                                                                      \
-    }
-
 SCENARIO(crossing_by_the_timer)
 SCENARIO(crossing_by_a_check_waits_for_the_dump)
 SCENARIO(G14_a_large_request_is_dumped_before_it_is_touched)
 SCENARIO(a_thread_that_oversleeps_is_woken)
-SCENARIO(gate_is_bounded)
-SCENARIO(gate_holds_other_threads_too)
-SCENARIO(gate_of_zero_never_waits)
-SCENARIO(relief_owes_no_dump)
-SCENARIO(failed_dump_is_tried_again)
-SCENARIO(P15_sawtooth_is_bounded)
 SCENARIO(G10_limit_lowered_and_raised_live)
 SCENARIO(vanished_files_do_not_end_the_watch)
 SCENARIO(a_watch_that_begins_blind_sees_later)
@@ -647,31 +441,16 @@ SCENARIO(request_works)
 SCENARIO(off_watches_nothing_but_answers_requests)
 SCENARIO(off_with_a_signal_has_a_thread)
 SCENARIO(set_limit_arms_anew)
-SCENARIO(without_a_thread_the_caller_dumps)
 SCENARIO(a_thread_that_cannot_be_made_is_tried_again)
-SCENARIO(a_stuck_callback_does_not_hold_up_the_dump)
+SCENARIO(growth_that_would_race_the_dump_is_dumped_before)
+SCENARIO(the_time_of_a_dump_is_learned)
+SCENARIO(slow_growth_is_left_alone)
+SCENARIO(the_start_is_wanted_when_it_does_something)
 SCENARIO(G18_forked_child_starts_its_own)
 SCENARIO(G20_signals_never_reach_the_thread)
 SCENARIO(thread_has_a_name)
-SCENARIO(exit_spares_all_but_the_last)
 SCENARIO(several_pairs_one_dump)
 SCENARIO(thresholds_above_the_limit_fall_back)
-
-static void test_exit_comes_after_the_dump(void **state) {
-    (void)state;
-    int status = run(exit_comes_after_the_dump);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 137);
-}
-
-static void test_abort_comes_after_the_dump(void **state) {
-    (void)state;
-    int status = run(abort_comes_after_the_dump);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGABRT);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -679,12 +458,6 @@ int main(void) {
         TEST(crossing_by_a_check_waits_for_the_dump),
         TEST(G14_a_large_request_is_dumped_before_it_is_touched),
         TEST(a_thread_that_oversleeps_is_woken),
-        TEST(gate_is_bounded),
-        TEST(gate_holds_other_threads_too),
-        TEST(gate_of_zero_never_waits),
-        TEST(relief_owes_no_dump),
-        TEST(failed_dump_is_tried_again),
-        TEST(P15_sawtooth_is_bounded),
         TEST(G10_limit_lowered_and_raised_live),
         TEST(vanished_files_do_not_end_the_watch),
         TEST(a_watch_that_begins_blind_sees_later),
@@ -693,15 +466,14 @@ int main(void) {
         TEST(off_watches_nothing_but_answers_requests),
         TEST(off_with_a_signal_has_a_thread),
         TEST(set_limit_arms_anew),
-        TEST(without_a_thread_the_caller_dumps),
         TEST(a_thread_that_cannot_be_made_is_tried_again),
-        TEST(a_stuck_callback_does_not_hold_up_the_dump),
+        TEST(growth_that_would_race_the_dump_is_dumped_before),
+        TEST(the_time_of_a_dump_is_learned),
+        TEST(slow_growth_is_left_alone),
+        TEST(the_start_is_wanted_when_it_does_something),
         TEST(G18_forked_child_starts_its_own),
         TEST(G20_signals_never_reach_the_thread),
         TEST(thread_has_a_name),
-        TEST(exit_spares_all_but_the_last),
-        TEST(exit_comes_after_the_dump),
-        TEST(abort_comes_after_the_dump),
         TEST(several_pairs_one_dump),
         TEST(thresholds_above_the_limit_fall_back),
     };

@@ -27,13 +27,15 @@ __attribute__((noinline)) static void use_stack(void) {
     memset((char *)(uintptr_t)room, 1, sizeof room);
 }
 
+static struct guard_thread thread;
+
 static void body(void) {
     use_stack();
     ballast[0] = 1;
     ballast_at = (uintptr_t)ballast;
     sigset_t blocked;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    bool all = guard_thread_is_self();
+    bool all = guard_thread_is_self(&thread);
     for (int s = 1; s < 32; s++) {
         all = all && (s == SIGKILL || s == SIGSTOP || sigismember(&blocked, s) == 1);
     }
@@ -46,17 +48,18 @@ static void body(void) {
 static void test_stack_has_room_beside_the_tls(void **unused) {
     (void)unused;
     int64_t deadline = hp_clock_ns() + INT64_C(5000000000);
-    assert_false(guard_thread_is_there());
+    thread = (struct guard_thread){.name = "test", .body = body, .loss = "nothing"};
+    assert_false(guard_thread_is_there(&thread));
     while (state == 0 && hp_clock_ns() < deadline) {
-        assert_true(guard_thread_start(body));
+        assert_true(guard_thread_start(&thread));
         struct timespec ts = {.tv_nsec = 1000000};
         (void)nanosleep(&ts, NULL);
     }
     assert_int_equal(state, 1);
-    assert_true(guard_thread_is_there());
-    assert_false(guard_thread_is_self());
+    assert_true(guard_thread_is_there(&thread));
+    assert_false(guard_thread_is_self(&thread));
     assert_int_not_equal(ballast_at, (uintptr_t)ballast);
-    assert_true(guard_thread_start(body)); /* there already */
+    assert_true(guard_thread_start(&thread)); /* there already */
 }
 
 int main(void) {

@@ -15,6 +15,11 @@
 #include "tests/unit/cmocka_first.h"
 #include "tests/unit/scratch.h"
 
+/* A file under its name, and durable. */
+static int sink_commit(struct hp_sink *open_sink) {
+    return hp_sink_publish(open_sink) == 0 ? hp_sink_settle(open_sink, true) : -1;
+}
+
 static struct hp_sink sink;
 
 static void check_text(const char *name, const char *text) {
@@ -38,7 +43,7 @@ static void test_appears_whole(void **state) {
     assert_int_equal(hp_sink_write(&sink, "defg", 4), 0);
     assert_false(scratch_has("file"));
     assert_true(scratch_has(".file.tmp"));
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     assert_int_equal(sink.bytes, 7);
     check_text("file", "abcdefg");
     assert_int_equal(scratch_list("", NULL, 0), 1);
@@ -61,12 +66,12 @@ static void test_abort_leaves_nothing(void **state) {
 static void test_makes_missing_folders(void **state) {
     (void)state;
     assert_int_equal(open_in("a/b//c", "file"), 0);
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     assert_true(scratch_has("a/b/c/file"));
     char path[4096];
     (void)snprintf(path, sizeof path, "%s", scratch_path("d/e/file"));
     assert_int_equal(hp_sink_open_path(&sink, path), 0);
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     assert_true(scratch_has("d/e/file"));
 }
 
@@ -96,7 +101,7 @@ static void test_name_is_taken(void **state) {
     for (size_t i = 0; i < ROWS(names); i++) {
         assert_int_equal(open_in("", names[i]), 0);
         assert_int_equal(hp_sink_write(&sink, "new", 3), 0);
-        assert_int_equal(hp_sink_commit(&sink), -1);
+        assert_int_equal(sink_commit(&sink), -1);
         assert_int_equal(sink.error, EEXIST);
     }
     check_text("file", "old");
@@ -124,7 +129,7 @@ static void test_path_is_replaced(void **state) {
     assert_int_equal(hp_sink_open_path(&sink, scratch_path("file")), 0);
     assert_int_equal(hp_sink_write(&sink, "new!", 4), 0);
     check_text("file", "old");
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     check_text("file", "new!");
     assert_int_equal(scratch_list("", NULL, 0), 1);
 }
@@ -136,7 +141,7 @@ static void test_path_replaces_links_themselves(void **state) {
     assert_int_equal(symlink(scratch_path("victim"), scratch_path(".file.tmp")), 0);
     assert_int_equal(hp_sink_open_path(&sink, scratch_path("file")), 0);
     assert_int_equal(hp_sink_write(&sink, "new", 3), 0);
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     check_text("victim", "safe");
     check_text("file", "new");
     assert_int_equal(scratch_list("", NULL, 0), 2);
@@ -148,7 +153,7 @@ static void test_path_in_the_current_folder(void **state) {
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(scratch_path("")), 0);
     assert_int_equal(hp_sink_open_path(&sink, "bare"), 0);
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     assert_int_equal(chdir(before), 0);
     assert_true(scratch_has("bare"));
 }
@@ -174,7 +179,7 @@ static void test_no_path(void **state) {
     /* A folder of that name: the rename fails, and nothing is left. */
     assert_int_equal(mkdir(scratch_path("folder"), 0700), 0);
     assert_int_equal(hp_sink_open_path(&sink, scratch_path("folder")), 0);
-    assert_int_equal(hp_sink_commit(&sink), -1);
+    assert_int_equal(sink_commit(&sink), -1);
     assert_int_equal(sink.error, EISDIR);
     assert_int_equal(scratch_list("", NULL, 0), 1);
 }
@@ -187,7 +192,7 @@ static void test_descriptor(void **state) {
     assert_int_equal(pipe(ends), 0);
     hp_sink_open_fd(&sink, ends[1]);
     assert_int_equal(hp_sink_write(&sink, "abc", 3), 0);
-    assert_int_equal(hp_sink_commit(&sink), 0);
+    assert_int_equal(sink_commit(&sink), 0);
     assert_int_equal(read(ends[0], buffer, sizeof buffer), 3);
     hp_sink_open_fd(&sink, ends[1]);
     hp_sink_abort(&sink);
@@ -197,7 +202,7 @@ static void test_descriptor(void **state) {
     hp_sink_open_fd(&sink, ends[1]);
     assert_int_equal(hp_sink_write(&sink, "abc", 3), -1);
     assert_int_equal(sink.error, EBADF);
-    assert_int_equal(hp_sink_commit(&sink), -1);
+    assert_int_equal(sink_commit(&sink), -1);
 }
 
 /* The device that is always full. */
@@ -226,7 +231,7 @@ static int fill_up(int expected_error) {
     }
     CHILD_CHECK(rc == -1 && sink.error == expected_error);
     CHILD_CHECK(sink.bytes > 0);
-    CHILD_CHECK(hp_sink_commit(&sink) == -1 && sink.error == expected_error);
+    CHILD_CHECK(sink_commit(&sink) == -1 && sink.error == expected_error);
     CHILD_CHECK(scratch_list("disk", NULL, 0) == 1 && scratch_has("disk/old"));
     return 0;
 }

@@ -25,13 +25,14 @@ set(redefine "")
 foreach(name IN LISTS jemalloc_public)
   string(APPEND redefine "${name} je_${name}\n")
 endforeach()
+string(APPEND redefine "mmap hp_os_mmap\n") # intake/os_memory.c notices what the kernel refuses
 file(WRITE ${CMAKE_BINARY_DIR}/jemalloc-prefix.txt "${redefine}")
 set(jemalloc ${CMAKE_BINARY_DIR}/libjemalloc-prefixed.a)
 add_custom_command(
   OUTPUT ${jemalloc}
   COMMAND ${CMAKE_OBJCOPY} --redefine-syms=${CMAKE_BINARY_DIR}/jemalloc-prefix.txt ${JEMALLOC_PIC} ${jemalloc}
   COMMAND ${CMAKE_AR} d ${jemalloc} jemalloc_cpp.pic.o # its operator new; ours is interpose_cxx.c
-  DEPENDS ${JEMALLOC_PIC} VERBATIM)
+  DEPENDS ${JEMALLOC_PIC} ${CMAKE_BINARY_DIR}/jemalloc-prefix.txt VERBATIM)
 add_custom_target(jemalloc_prefixed DEPENDS ${jemalloc})
 
 set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeeping hp_pprof hp_profile_proto hp_capture hp_guard
@@ -41,6 +42,7 @@ set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeepi
 function(hp_library name)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${name}-whole.o)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  set(static_object ${CMAKE_CURRENT_BINARY_DIR}/${name}-static.o)
   # An archive between the rooms and the linker: make knows no rule for another folder's objects.
   set(objects "")
   foreach(room IN LISTS ARGN)
@@ -49,20 +51,23 @@ function(hp_library name)
   add_library(${name}_rooms STATIC ${objects})
   set_target_properties(${name}_rooms PROPERTIES LINKER_LANGUAGE C)
   add_custom_command(
-    OUTPUT ${object}
+    OUTPUT ${object} ${static_object}
     COMMAND ${CMAKE_LINKER} -r -o ${whole} --whole-archive $<TARGET_FILE:${name}_rooms> --no-whole-archive ${jemalloc}
             ${ZLIB_STATIC} ${PROTOBUF_C_STATIC}
     COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${CMAKE_BINARY_DIR}/exports.txt ${whole} ${object}
+    # init.c: first in an executable, too, which has a place for that. A shared library may not have it.
+    COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array.00101=.preinit_array
+            --rename-section .rela.init_array.00101=.rela.preinit_array ${object} ${static_object}
     DEPENDS ${name}_rooms jemalloc_prefixed ${jemalloc} ${CMAKE_BINARY_DIR}/exports.txt VERBATIM)
-  add_custom_target(${name}_object DEPENDS ${object}) # one rule for both libraries, also in parallel
-  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  add_custom_target(${name}_object DEPENDS ${object} ${static_object}) # one rule for both libraries, also in parallel
+  set_source_files_properties(${object} ${static_object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
 
   add_library(${name}_shared SHARED ${object})
   target_link_options(${name}_shared PRIVATE -Wl,--version-script=${exports_map} -Wl,-z,now -Wl,-z,relro -Wl,-z,defs
-                                      -Wl,-z,nodelete)
+                                      -Wl,-z,nodelete -Wl,-z,initfirst)
   set_target_properties(${name}_shared PROPERTIES LINK_DEPENDS ${exports_map} LINKER_LANGUAGE C OUTPUT_NAME ${name}
                                            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-  add_library(${name}_static STATIC ${object})
+  add_library(${name}_static STATIC ${static_object})
   set_target_properties(${name}_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME ${name}
                                                   ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   target_link_libraries(${name}_shared PRIVATE m)
