@@ -173,7 +173,7 @@ static void tell_start(const struct hp_refused_limit *refused, uint64_t period) 
     }
     if (refused->text != NULL) {
         const char *whose = !watched ? "" : strncmp(reading.source, "cgroup", 6) == 0 ? "the cgroup's " : "the machine's ";
-        hp_log(HP_LOG_WARN, "HEAPPROF_LIMIT=\"%s\" %s; using %s%s", refused->text, refused->complaint, whose, limit);
+        hp_log(HP_LOG_WARN, "HEAPPROF_LIMIT=\"%.100s\" %s; using %s%s", refused->text, refused->complaint, whose, limit);
     }
     hp_writer_size(&mean_writer, period);
     if (watched) {

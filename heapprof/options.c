@@ -286,7 +286,7 @@ static void read_variable(struct hp_options *options, const char *entry, struct 
     } else if (strcmp(name, "HEAPPROF_LIMIT") == 0) {
         *refused = (struct hp_refused_limit){text, complaint};
     } else {
-        hp_log(HP_LOG_WARN, "%s=\"%s\" %s; using %s", name, text, complaint, default_of(name));
+        hp_log(HP_LOG_WARN, "%s=\"%.100s\" %s; using %s", name, text, complaint, default_of(name));
     }
 }
 

@@ -123,7 +123,10 @@ static bool sample_begin(struct sample *sample, const struct hp_thread *t, size_
         return false;
     }
     struct hp_stack_trace trace;
-    trace.depth = hp_unwinder_take(trace.pcs, HP_STACK_DEPTH_MAX, caller, &trace.truncated);
+    struct hp_unwound end;
+    trace.depth = hp_unwinder_take(trace.pcs, HP_STACK_DEPTH_MAX, caller, &end);
+    trace.truncated = end.truncated;
+    trace.binaries = end.binaries;
     if (trace.truncated) {
         atomic_fetch_add_explicit(&truncated_stacks, 1, memory_order_relaxed);
     }

@@ -59,12 +59,17 @@ void hp_writer_vformat(struct hp_writer *w, const char *format, va_list args) {
         }
         const char *start = p++;
         unsigned width = parse_width(&p);
+        bool has_most = *p == '.';
+        p += has_most;
+        size_t most = has_most ? parse_width(&p) : SIZE_MAX;
         int is_long = *p == 'l' || *p == 'z';
         p += is_long;
         switch (*p) {
-        case 's':
-            hp_writer_text(w, va_arg(args, const char *));
+        case 's': {
+            const char *text = va_arg(args, const char *);
+            hp_writer_bytes(w, text, strnlen(text, most));
             break;
+        }
         case 'c': {
             char c = (char)va_arg(args, int);
             hp_writer_bytes(w, &c, 1);

@@ -21,8 +21,8 @@ struct hp_writer hp_writer_over(char *buf, size_t cap);
 void hp_writer_text(struct hp_writer *w, const char *text);
 void hp_writer_bytes(struct hp_writer *w, const char *text, size_t len);
 
-/* A small part of printf: %s %c %d %u %lu %zu %lx %%, with an optional zero-padded width (%02u). Anything
- * else is written as it stands. */
+/* A small part of printf: %s %c %d %u %lu %zu %lx %%, with an optional zero-padded width (%02u), or for %s the most
+ * that is written of it (%.100s). Anything else is written as it stands. */
 void hp_writer_format(struct hp_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hp_writer_vformat(struct hp_writer *w, const char *format, va_list args);
 

@@ -31,9 +31,10 @@ const struct hp_frame *hp_frame_table_get(uint32_t number) {
     return &frames[number - 1];
 }
 
-static uint32_t find(_Atomic uint32_t *bucket, uintptr_t pc) {
+/* After dlclose another binary may have the same program counters: the module tells them apart. */
+static uint32_t find(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) {
     uint32_t number = atomic_load_explicit(bucket, memory_order_acquire);
-    while (number != 0 && frames[number - 1].pc != pc) {
+    while (number != 0 && (frames[number - 1].pc != pc || frames[number - 1].module != module)) {
         number = frames[number - 1].next;
     }
     return number;
@@ -54,13 +55,13 @@ static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) 
 
 uint32_t hp_frame_table_add(uintptr_t pc) {
     _Atomic uint32_t *bucket = &buckets[hp_rng_mix(pc) % BUCKETS];
-    uint32_t number = find(bucket, pc);
+    uint32_t module = module_of(pc);
+    uint32_t number = find(bucket, pc, module);
     if (number != 0) {
         return number;
     }
-    uint32_t module = module_of(pc);
     hp_lock_take(&lock);
-    number = find(bucket, pc);
+    number = find(bucket, pc, module);
     if (number == 0) {
         number = append(bucket, pc, module);
     }

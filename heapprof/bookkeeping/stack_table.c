@@ -82,7 +82,7 @@ bool hp_stack_table_init(size_t cap_bytes) {
 }
 
 static uint64_t hash_of(const struct hp_stack_trace *trace) {
-    uint64_t h = trace->truncated;
+    uint64_t h = trace->binaries ^ trace->truncated;
     for (uint32_t i = 0; i < trace->depth; i++) {
         h = (h ^ trace->pcs[i]) * UINT64_C(0x9fb21c651e98df25);
         h ^= h >> 32;

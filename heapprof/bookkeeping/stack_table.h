@@ -22,6 +22,7 @@ enum { HP_STACK_DEPTH_MAX = 128 };
 struct hp_stack_trace {
     uint32_t depth;
     bool truncated; /* there were more callers than fit */
+    uint64_t binaries; /* tells stacks of the same addresses apart when other binaries have come there */
     uintptr_t pcs[HP_STACK_DEPTH_MAX];
 };
 

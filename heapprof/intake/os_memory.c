@@ -13,6 +13,9 @@
 #include "heapprof/intake/allocator.h"
 #include "heapprof/recorder.h"
 
+/* More was never to be had: that is no shortage. */
+#define ADDRESS_SPACE_BYTES ((size_t)1 << 47)
+
 /* What this thread was refused last, with nothing granted since; 0: nothing. */
 static __thread size_t refused __attribute__((tls_model("initial-exec")));
 
@@ -22,7 +25,7 @@ void *hp_os_mmap(void *address, size_t bytes, int protection, int flags, int fd,
         refused = 0;
         return mapped;
     }
-    bool is_last_resort = errno == ENOMEM && refused > bytes;
+    bool is_last_resort = errno == ENOMEM && refused > bytes && bytes < ADDRESS_SPACE_BYTES;
     refused = errno == ENOMEM ? bytes : 0;
     if (is_last_resort) {
         hp_recorder_out_of_memory(bytes);

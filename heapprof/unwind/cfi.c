@@ -281,8 +281,13 @@ static void set(struct machine *m, uint64_t reg, struct hp_cfi_rule rule) {
     }
 }
 
+/* In units of the CIE's; wraps around, as corrupt tables may have it. */
+static int64_t scaled(const struct machine *m, int64_t factored) {
+    return (int64_t)((uint64_t)factored * (uint64_t)m->fde->cie.data_align);
+}
+
 static void set_offset(struct machine *m, uint64_t reg, enum hp_cfi_kind kind, int64_t factored) {
-    set(m, reg, (struct hp_cfi_rule){.kind = kind, .offset = factored * m->fde->cie.data_align});
+    set(m, reg, (struct hp_cfi_rule){.kind = kind, .offset = scaled(m, factored)});
 }
 
 static void restore(struct machine *m, uint64_t reg) {
@@ -342,7 +347,6 @@ static bool run_advance(struct machine *m, struct hp_bytes *b, uint8_t op) {
 
 /* The instructions that set the CFA's rule. False when `op` is none of them. */
 static bool run_define_cfa(struct machine *m, struct hp_bytes *b, uint8_t op) {
-    int64_t data_align = m->fde->cie.data_align;
     switch (op) {
     case CFA_DEF_CFA: {
         uint64_t reg = hp_bytes_uleb(b);
@@ -351,7 +355,7 @@ static bool run_define_cfa(struct machine *m, struct hp_bytes *b, uint8_t op) {
     }
     case CFA_DEF_CFA_SF: {
         uint64_t reg = hp_bytes_uleb(b);
-        define_cfa(m, reg, hp_bytes_sleb(b) * data_align);
+        define_cfa(m, reg, scaled(m, hp_bytes_sleb(b)));
         return true;
     }
     case CFA_DEF_CFA_REGISTER:
@@ -361,7 +365,7 @@ static bool run_define_cfa(struct machine *m, struct hp_bytes *b, uint8_t op) {
         m->row.cfa.offset = (int64_t)hp_bytes_uleb(b);
         return true;
     case CFA_DEF_CFA_OFFSET_SF:
-        m->row.cfa.offset = hp_bytes_sleb(b) * data_align;
+        m->row.cfa.offset = scaled(m, hp_bytes_sleb(b));
         return true;
     case CFA_DEF_CFA_EXPRESSION:
         m->row.cfa = read_expression(b, HP_CFI_VALUE);
@@ -382,7 +386,7 @@ static void run_register(struct machine *m, struct hp_bytes *b, uint8_t op) {
         set_offset(m, reg, HP_CFI_AT_CFA, hp_bytes_sleb(b));
         break;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-        set_offset(m, reg, HP_CFI_AT_CFA, -(int64_t)hp_bytes_uleb(b));
+        set_offset(m, reg, HP_CFI_AT_CFA, (int64_t)(0 - hp_bytes_uleb(b)));
         break;
     case CFA_VAL_OFFSET:
         set_offset(m, reg, HP_CFI_CFA_PLUS, (int64_t)hp_bytes_uleb(b));
@@ -470,7 +474,9 @@ bool hp_cfi_find(const struct hp_loaded *binary, uintptr_t pc, struct hp_cfi_row
     }
     uintptr_t at = search_table(&tables, header, pc);
     struct fde fde;
-    if (at == 0 || !read_fde(&tables, at, &fde) || pc < fde.start || pc >= fde.end) {
+    /* .eh_frame need not be in its header's segment: it is writable where one of its parts was. */
+    if (at == 0 || !hp_loader_view_bounds(binary, at, &tables.start, &tables.end) || !read_fde(&tables, at, &fde) ||
+        pc < fde.start || pc >= fde.end) {
         return false;
     }
     struct machine m = {.fde = &fde, .location = fde.start};

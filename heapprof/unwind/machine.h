@@ -26,7 +26,7 @@ struct hp_registers {
 /* The calling function's own registers. */
 static inline __attribute__((always_inline)) void hp_machine_registers(struct hp_registers *r) {
     __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2\n\tmov %%rbx, %3"
-                     : "=&r"(r->pc), "=&r"(r->sp), "=&r"(r->fp), "=&r"(r->base));
+                     : "=&a"(r->pc), "=&c"(r->sp), "=&d"(r->fp), "=&S"(r->base)); /* not into what is read */
 }
 
 /* Where glibc keeps the calling thread's control block: at the top of a thread's stack, above all its

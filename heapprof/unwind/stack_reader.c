@@ -9,8 +9,12 @@
 
 #define PAGE ((uintptr_t)4096)
 
-/* Probing a page costs a system call; a first sample from deeper than this is not worth more. */
-enum { PROBES_MAX = 64 };
+/*
+ * How far below what is trusted the stack pointer may be for what lies between to be probed and trusted, too: the
+ * own stack, grown since the last sample. Not far: on a fibre's stack somewhere below it, that would trust memory
+ * that comes and goes. Walks from further down probe each page that they read.
+ */
+enum { FIRST_PAGES_MAX = 16, MORE_PAGES_MAX = 8 };
 
 extern void *__libc_stack_end; /* ld.so's: the initial thread's stack ends above it */
 
@@ -28,17 +32,17 @@ static uintptr_t own_top(void) {
 }
 
 /* Whether a word of the page can be read: the kernel copies the signal set before it refuses the unknown
- * `how` (EINVAL), and fails (EFAULT) when it can't. Changes nothing. */
+ * `how` (EINVAL), and fails (EFAULT) when it can't. Changes nothing. A filter's refusal (EPERM) is no answer. */
 static bool is_readable(uintptr_t page) {
     enum { NO_SUCH_HOW = 1000, KERNEL_SIGSET_BYTES = 8 };
-    return syscall(SYS_rt_sigprocmask, NO_SUCH_HOW, page, NULL, KERNEL_SIGSET_BYTES) != 0 && errno != EFAULT;
+    return syscall(SYS_rt_sigprocmask, NO_SUCH_HOW, page, NULL, KERNEL_SIGSET_BYTES) != 0 && errno == EINVAL;
 }
 
 /* Extends what is trusted of the own stack down to `sp`. False when that is some other stack. */
 static bool trust(uintptr_t sp, uintptr_t top) {
     uintptr_t from = sp & ~(PAGE - 1);
     uintptr_t to = own.low != 0 ? own.low : top;
-    if ((to - from) / PAGE > PROBES_MAX) {
+    if ((to - from) / PAGE > (own.low != 0 ? MORE_PAGES_MAX : FIRST_PAGES_MAX)) {
         return false;
     }
     for (uintptr_t page = from; page < to; page += PAGE) {
@@ -71,6 +75,10 @@ __attribute__((noinline)) bool hp_stack_reader_move(struct hp_stack_reader *read
     uintptr_t page = address & ~(PAGE - 1);
     if (!is_readable(page)) {
         return false;
+    }
+    if (page == reader->low + reader->bytes) { /* the next page outward */
+        reader->bytes += PAGE;
+        return true;
     }
     reader->low = page;
     reader->bytes = PAGE;

@@ -19,6 +19,7 @@ struct walk {
     struct hp_registers frame;
     bool is_exact; /* frame.pc is an interrupted instruction, not a return address */
     struct hp_place place; /* the binary of the last frame looked at */
+    uint64_t binaries;     /* all of them so far, mixed */
     struct hp_stack_reader stack;
 };
 
@@ -113,7 +114,7 @@ static bool words_below_cfa(const struct hp_cfi_rule *rule, uint32_t *words) {
     if (rule->kind == HP_CFI_SAME || rule->kind == HP_CFI_UNDEFINED) {
         return true;
     }
-    int64_t bytes = -rule->offset;
+    uint64_t bytes = 0 - (uint64_t)rule->offset;
     *words = (uint32_t)(bytes / WORD);
     return rule->kind == HP_CFI_AT_CFA && bytes > 0 && bytes % WORD == 0 && bytes / WORD <= HP_FRAME_SAVED_WORDS_MAX;
 }
@@ -179,7 +180,7 @@ static enum step step_by_frame_pointer(struct walk *w) {
     uintptr_t caller_fp = 0;
     uintptr_t pc = 0;
     struct hp_place place;
-    if (fp <= w->frame.sp || !hp_stack_reader_word(&w->stack, fp, &caller_fp) ||
+    if (fp < w->frame.sp || !hp_stack_reader_word(&w->stack, fp, &caller_fp) ||
         !hp_stack_reader_word(&w->stack, fp + sizeof fp, &pc) || !hp_loader_view_place(pc - 1, &place)) {
         return STEP_LOST;
     }
@@ -190,10 +191,22 @@ static enum step step_by_frame_pointer(struct walk *w) {
     return STEP_DONE;
 }
 
+/* Sees that w->place is the one around `pc`. False when there is none. */
+static bool enter_place(struct walk *w, uintptr_t pc) {
+    if (pc - w->place.start < w->place.end - w->place.start) {
+        return true;
+    }
+    if (!hp_loader_view_place(pc, &w->place)) {
+        w->place = (struct hp_place){0};
+        return false;
+    }
+    w->binaries = (w->binaries ^ w->place.tag) * UINT64_C(0x9fb21c651e98df25);
+    return true;
+}
+
 static enum step step(struct walk *w) {
     uintptr_t pc = lookup_pc(w);
-    if (pc - w->place.start >= w->place.end - w->place.start && !hp_loader_view_place(pc, &w->place)) {
-        w->place = (struct hp_place){0};
+    if (!enter_place(w, pc)) {
         return step_by_frame_pointer(w);
     }
     struct hp_frame_rule rule = hp_frame_cache_find(pc, w->place.tag);
@@ -227,25 +240,33 @@ static bool leave_own_frames(struct walk *w, const void *caller) {
     return false;
 }
 
-__attribute__((noinline)) uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller,
-                                                    bool *truncated) {
-    struct walk w = {.is_exact = true};
-    hp_machine_registers(&w.frame);
-    hp_stack_reader_begin(&w.stack, w.frame.sp);
-    *truncated = true;
-    if (!leave_own_frames(&w, caller)) {
-        pcs[0] = (uintptr_t)caller - 1;
-        return 1;
-    }
+/* From the application's frame outward; w->frame is it. Returns the depth. */
+static uint32_t walk_out(struct walk *w, uintptr_t *pcs, uint32_t max, bool *truncated) {
     uint32_t depth = 0;
-    while (depth < max && w.frame.pc > 1) {
-        pcs[depth++] = lookup_pc(&w);
-        enum step ended = step(&w);
+    while (depth < max && w->frame.pc > 1) {
+        pcs[depth++] = lookup_pc(w);
+        enum step ended = step(w);
         if (ended != STEP_DONE) {
             *truncated = ended != STEP_LAST;
             return depth;
         }
     }
-    *truncated = w.frame.pc > 1; /* a return address of 0 marks the end, too */
+    *truncated = w->frame.pc > 1; /* a return address of 0 marks the end, too */
+    return depth;
+}
+
+__attribute__((noinline)) uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller,
+                                                    struct hp_unwound *end) {
+    struct walk w = {.is_exact = true};
+    hp_machine_registers(&w.frame);
+    hp_stack_reader_begin(&w.stack, w.frame.sp);
+    uint32_t depth = 1;
+    if (leave_own_frames(&w, caller)) {
+        depth = walk_out(&w, pcs, max, &end->truncated);
+    } else {
+        pcs[0] = (uintptr_t)caller - 1;
+        end->truncated = true;
+    }
+    end->binaries = w.binaries;
     return depth;
 }

@@ -16,13 +16,19 @@
  * address space. */
 bool hp_unwinder_init(void);
 
+struct hp_unwound {
+    bool truncated;
+    uint64_t binaries; /* of which binaries the code on the stack is: after dlclose others may have its addresses */
+};
+
 /*
  * Takes the stack of the calling thread into pcs[0..max), leaf first: from the function that called the
  * allocator, whose return address is `caller`, outward; each is inside the calling instruction (return
  * address - 1; in an interrupted frame the very instruction). Our own frames, which lie before `caller`, are
- * left out. Returns the depth, at least 1. *truncated tells that the stack's outermost frame was not reached:
- * there were more than `max`, or code without unwind tables. May change errno.
+ * left out. Returns the depth, at least 1. end->truncated tells that the stack's outermost frame was not reached:
+ * there were more than `max`, or code without unwind tables that keeps no frame pointer either (where it seems to,
+ * the frame pointer is followed). May change errno.
  */
-uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller, bool *truncated);
+uint32_t hp_unwinder_take(uintptr_t *pcs, uint32_t max, const void *caller, struct hp_unwound *end);
 
 #endif

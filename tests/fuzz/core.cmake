@@ -25,3 +25,4 @@ endfunction()
 
 hp_core_fuzz(sizes ROOMS hp_base)
 hp_core_fuzz(options ROOMS hp_options hp_base)
+hp_core_fuzz(unwind_tables ROOMS hp_unwind hp_base)

@@ -1,8 +1,8 @@
 /*
- * The guard under threads: eight allocate (account, check, large requests, questions, requests for dumps)
- * while a usage file saws, limits change and children are forked, with the guard's own thread at work. Meant
- * for ThreadSanitizer; without one it still finds deadlocks (the alarm), lock ranks out of order (debug
- * builds), and two dumps at a time.
+ * The guard under threads: eight allocate (account, check, large requests, questions, requests for dumps,
+ * refused memory) while a usage file saws, limits change and children are forked, with the guard's own thread
+ * at work. Meant for ThreadSanitizer; without one it still finds deadlocks (the alarm), lock ranks out of
+ * order (debug builds), and two dumps at a time.
  *
  * usage: test_guard_threads [seconds, default 5]
  */
@@ -26,8 +26,10 @@
 enum { THREADS = 8 };
 
 static _Atomic bool is_over;
-static _Atomic int dumping;
+static _Atomic int dumping[2]; /* for a threshold, for refused memory */
 static _Atomic unsigned long dumps;
+static _Atomic unsigned long pressures;
+static _Atomic unsigned long refusals; /* that made a dump */
 static _Atomic unsigned long requests;
 static _Atomic unsigned long checks;
 static _Atomic int64_t longest;
@@ -46,21 +48,28 @@ static void pressure(const struct guard_crossing *crossing) {
     if (crossing->threshold == 0) {
         die("a pressure without a threshold");
     }
+    guard_start(); /* as any thread that allocates */
+    guard_check(200 * MIB);
+    guard_out_of_memory(1);
     pause_us(200);
+    atomic_fetch_add(&pressures, 1);
 }
 
 static void purge(void) {
 }
 
 static bool dump(const struct guard_crossing *crossing) {
-    if (atomic_fetch_add(&dumping, 1) != 0) {
-        die("two dumps at a time");
+    bool is_refusal = crossing->is_out_of_memory;
+    if (atomic_fetch_add(&dumping[is_refusal], 1) != 0) {
+        die("two dumps of a kind at a time");
     }
-    if (crossing->reading.limit == UINT64_MAX || crossing->percent == 0) {
+    if (crossing->reading.limit == UINT64_MAX || (crossing->percent == 0) != is_refusal) {
         die("a dump without a limit");
     }
+    guard_out_of_memory(1); /* leads nowhere */
     pause_us(2000);
-    atomic_fetch_sub(&dumping, 1);
+    atomic_fetch_sub(&dumping[is_refusal], 1);
+    atomic_fetch_add(&refusals, is_refusal);
     return atomic_fetch_add(&dumps, 1) % 7 != 0; /* one in seven fails */
 }
 
@@ -94,6 +103,9 @@ static void *allocator(void *number) {
         if (step % 4001 == 0) {
             guard_request();
         }
+        if (step % 503 == 0) {
+            guard_out_of_memory(step);
+        }
         if (step % 64 == 0) {
             pause_us(50);
         }
@@ -108,9 +120,13 @@ static void fork_once(void) {
     if (child == 0) {
         guard_fork_child();
         (void)alarm(20);
-        atomic_store(&dumping, 0);
+        atomic_store(&dumping[0], 0);
+        atomic_store(&dumping[1], 0);
         for (unsigned long i = 0; i < 200; i++) {
             allocate(i);
+            if (i % 50 == 7) {
+                guard_out_of_memory(i);
+            }
         }
         _exit(0);
     }
@@ -143,6 +159,7 @@ int main(int argc, char **argv) {
     if (!guard_init(&options, &host)) {
         die("nothing to watch");
     }
+    guard_expect_pressure();
     pthread_t threads[THREADS];
     unsigned numbers[THREADS];
     for (unsigned i = 0; i < THREADS; i++) {
@@ -167,7 +184,12 @@ int main(int argc, char **argv) {
         (void)pthread_join(threads[i], NULL);
     }
     guard_tree_remove();
-    (void)printf("%lu checks, %lu dumps, %lu requests, longest check %ld us\n", atomic_load(&checks),
-                 atomic_load(&dumps), atomic_load(&requests), (long)(atomic_load(&longest) / 1000));
-    return atomic_load(&dumps) > 0 && atomic_load(&requests) > 0 && atomic_load(&checks) > 0 ? 0 : 1;
+    (void)printf(
+        "%lu checks, %lu dumps, %lu of them for refused memory, %lu pressures, %lu requests, longest check "
+        "%ld us\n",
+        atomic_load(&checks), atomic_load(&dumps), atomic_load(&refusals), atomic_load(&pressures),
+        atomic_load(&requests), (long)(atomic_load(&longest) / 1000));
+    bool all = atomic_load(&dumps) > 0 && atomic_load(&refusals) > 0 && atomic_load(&pressures) > 0 &&
+               atomic_load(&requests) > 0 && atomic_load(&checks) > 0;
+    return all ? 0 : 1;
 }

@@ -92,7 +92,7 @@ def judge_ours(run, culprit, command):
 def judge_theirs(run, culprit, program):
     v = Verdict()
     found = dumps.list_theirs(run.folder)
-    v.files_left, v.partial = len(found), len(others)
+    v.files_left = len(found)
     v.files = max(run.seen["files_max"], v.files_left)
     mine = [dump for dump in found if dump.pid == run.seen["pid"]]
     if not mine:

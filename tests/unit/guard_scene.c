@@ -78,10 +78,15 @@ void begin(void) {
     set_usage(20);
 }
 
-bool begins(void) {
+bool begins_at(uint64_t mib) {
     begin();
+    set_usage(mib);
     guard_expect_pressure();
     return guard_init(&options, &host);
+}
+
+bool begins(void) {
+    return begins_at(20);
 }
 
 bool comes(const _Atomic int *count, int wanted, int64_t ms) {

@@ -61,17 +61,17 @@ static void gate_of_zero_never_waits(void) {
 }
 
 static void relief_owes_no_dump(void) {
-    CHECK(begins());
+    CHECK(begins_at(95));
     guard_start();
     guard_check(0);
-    seen.usage_after_purge = 60;
+    seen.usage_after_purge = 95;
     set_usage(104);
     CHECK(comes(&seen.purges, 1, 3000));
     sleep_ms(100);
     CHECK(seen.dumps == 0);
     sleep_ms(1000);
     seen.usage_after_purge = 0;
-    seen.usage_after_pressure = 50;
+    seen.usage_after_pressure = 95;
     set_usage(104);
     CHECK(comes(&seen.pressures, 2, 3000));
     sleep_ms(100);
@@ -83,7 +83,7 @@ static void relief_owes_no_dump(void) {
 }
 
 static void failed_dump_is_tried_again(void) {
-    CHECK(begins());
+    CHECK(begins_at(95));
     guard_start();
     seen.failing = 1;
     set_usage(104);
@@ -137,10 +137,7 @@ static void a_stuck_callback_does_not_hold_up_the_dump(void) {
 }
 
 static void a_slow_callback_is_left_when_it_becomes_urgent(void) {
-    begin();
-    set_usage(95); /* from there to 104 is not so fast that the last threshold is foreseen */
-    guard_expect_pressure();
-    CHECK(guard_init(&options, &host));
+    CHECK(begins_at(95));
     guard_start();
     CHECK(comes(&seen.begun, 1, 2000));
     guard_check(0);
@@ -274,7 +271,7 @@ static void G25_a_gate_of_zero_never_waits(void) {
 
 /* The purge stands for one that waits for a lock of the allocator which the refused thread holds. */
 static void G25_a_guard_that_waits_for_the_caller_is_not_waited_for(void) {
-    CHECK(begins());
+    CHECK(begins_at(95));
     guard_start();
     guard_check(0);
     seen.purge_ms = 1000;
@@ -307,8 +304,9 @@ static void G25_the_guards_own_work_leads_nowhere(void) {
 
 static void exit_spares_all_but_the_last(void) {
     set("HEAPPROF_ON_LIMIT", "dump,exit");
-    CHECK(begins());
+    CHECK(begins_at(95));
     guard_start();
+    CHECK(comes(&seen.begun, 1, 2000));
     set_usage(104);
     CHECK(comes(&seen.dumps, 1, 3000));
     sleep_ms(50); /* lives on: not the last threshold */

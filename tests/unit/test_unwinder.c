@@ -34,8 +34,9 @@ static unsigned differed;
 static unsigned deepest;
 
 __attribute__((noinline)) static uint32_t take(uintptr_t *pcs, bool *truncated) {
-    uint32_t depth = hp_unwinder_take(pcs, DEPTH_MAX, __builtin_return_address(0), truncated);
-    keep++; /* not a tail call */
+    struct hp_unwound end;
+    uint32_t depth = hp_unwinder_take(pcs, DEPTH_MAX, __builtin_return_address(0), &end);
+    *truncated = end.truncated;
     return depth;
 }
 

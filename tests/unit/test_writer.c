@@ -21,6 +21,7 @@ static void test_conversions(void **state) {
     (void)state;
     assert_string_equal(formatted("%s, %c%%", "text", 'c'), "text, c%");
     assert_string_equal(formatted("%d %d %d", 0, -2147483647 - 1, 2147483647), "0 -2147483648 2147483647");
+    assert_string_equal(formatted("%.3s|%.9s|%.0s|", "text", "text", "text"), "tex|text||");
     assert_string_equal(formatted("%u %x", 4294967295U, 0xdeadU), "4294967295 dead");
     assert_string_equal(formatted("%ld", INT64_MIN), "-9223372036854775808");
     assert_string_equal(formatted("%lu %zu", UINT64_MAX, (size_t)7), "18446744073709551615 7");

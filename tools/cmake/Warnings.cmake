@@ -17,5 +17,7 @@ endif()
 function(hp_room name)
   add_library(${name} OBJECT ${ARGN})
   target_link_libraries(${name} PRIVATE hp_warnings)
+  # The unwinder walks through our own frames first.
+  target_compile_options(${name} PRIVATE -fasynchronous-unwind-tables)
   set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden)
 endfunction()

@@ -1,7 +1,7 @@
 /*
- * exceptions PLUGIN SECONDS: threads throw through frames that allocate, sampled all, while plugins that throw
- * come and go: every exception arrives where it should. The runtime finds frames through dl_iterate_phdr, which
- * is ours, and through _dl_find_object.
+ * exceptions PLUGIN SECONDS: threads throw through frames that allocate, sampled all, while plugins that
+ * throw come and go: every exception arrives where it should. The runtime, too, finds its frames with the
+ * loader's help, while dl_iterate_phdr holds the loader's lock and its callback allocates.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -23,7 +23,9 @@ std::atomic<int> destroyed{0};
 
 struct cleaned_up {
     std::string text = std::string(200, 'c');
-    ~cleaned_up() { destroyed++; }
+    ~cleaned_up() {
+        destroyed++;
+    }
 };
 
 __attribute__((noinline)) int deep(int depth) {

@@ -1,6 +1,6 @@
 /*
- * gone DUMP BYTES PLUGIN…: loads each plugin in turn, keeps so many bytes (times its place) of its plugin_keep,
- * closes it, deletes its file; then dumps.
+ * gone DUMP BYTES PLUGIN…: loads each plugin in turn, keeps so many bytes (times its place) of its
+ * plugin_keep, closes it, deletes its file; then dumps.
  */
 #include <dlfcn.h>
 #include <unistd.h>

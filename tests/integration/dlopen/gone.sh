@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # P26: what a closed and deleted library has allocated stays with it in the dump: its path, its build id and its
 # offset; and a library that the loader then puts at the same place is not taken for it.
-# gone.sh preload|shared|static PLUGIN-NUMBERS…
+# The plugins' stack frames differ, and so does the way to their callers.  gone.sh preload|shared|static PLUGIN-NUMBERS…
 # shellcheck source-path=SCRIPTDIR source=../lib/common.sh
 . "$(dirname "$0")/../lib/common.sh"
 needs readelf
@@ -36,6 +36,13 @@ done
 quietly run_in_mode "$mode" gone "$work/dump.pb.gz" 100000 "${files[@]}" >"$work/places"
 read_raw "$work/dump.pb.gz" >"$work/raw.kept"
 cat "$work/places"
+program=gone
+[[ $mode == preload ]] || program=gone_$mode
+"$HP_TOOLS/dump_stacks" /dev/null <"$work/raw.kept" >"$work/stacks"
+stack="\\[gone[0-9]\\.so\\];\\[$program\\];\\[libc.so.6\\];\\[libc.so.6\\];\\[$program\\]"
+whole=$(awk -v stack="^${stack}\$" '$5 ~ stack { n += $4 } END { print n + 0 }' "$work/stacks")
+[[ $whole == $((100000 * $# * ($# + 1) / 2)) ]] || fail "$whole bytes have a whole stack in: $(grep 00000 "$work/stacks")"
+[[ ${CHECK_NAMES:-1} == 1 ]] || exit 0
 place=0
 for number in "$@"; do
     place=$((place + 1))

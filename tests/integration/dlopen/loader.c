@@ -1,6 +1,6 @@
 /*
- * loader SECONDS PLUGIN…: eight threads load and unload plugins, eight allocate, for so long (P1). Ends with 1
- * when a thread has not got anywhere.
+ * loader SECONDS PLUGIN…: eight threads load and unload plugins, eight allocate, for so long (P1). Ends with
+ * 1 when a thread has not got anywhere.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -16,7 +16,11 @@ __attribute__((destructor)) static void end(void) {
     free(constructed);
 }
 
+/* The same code in each plugin, but for the size of its stack frame. */
 __attribute__((noinline)) void *plugin_keep(size_t n) {
+    volatile char frame[1000 * PLUGIN];
+    frame[0] = 1;
+    local[0] = frame[0]; /* used */
     void *p = malloc(n);
     if (p != NULL) {
         memset(p, PLUGIN, n);

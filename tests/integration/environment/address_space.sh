@@ -16,8 +16,13 @@ done
 last=$(dumps_in "$work/dumps" | tail -n 1)
 [[ $(comment_of "$last" "limit source") == RLIMIT_AS ]] || fail "not for RLIMIT_AS: $(comment_of "$last" "limit source")"
 
+# A size that nobody has is no lack of memory.
+HEAPPROF_DUMP_DIR=$work/none grow absurd .100
+says_nothing
+[[ ! -e $work/none ]] || fail "a dump for an absurd size: $(ls "$work/none")"
+
 # Too little for the profiler's own tables: one line, and a plain jemalloc.
 status=0
 (ulimit -v 100000 && LD_PRELOAD=$HP_LIBRARY HEAPPROF_LIMIT=4G "$HP_BUILD/grow" +5) >"$work/out" 2>"$work/said" || status=$?
-[[ $status == 42 && $(<"$work/out") == done ]] || fail "status $status: $(<"$work/said")"
+[[ $status == 42 && $(<"$work/out") == "done" ]] || fail "status $status: $(<"$work/said")"
 [[ $(wc -l <"$work/said") -le 1 ]] || fail "more than one line: $(<"$work/said")"

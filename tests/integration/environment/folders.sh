@@ -16,8 +16,14 @@ mkdir "$work/here"
 says_nothing
 [[ -n $(dumps_in "$work/here/sub") && -n $(dumps_in "$work/here") ]] || fail "no dumps where they should be"
 
-# A file in the place of the folder.
+# A file in the place of the folder: the dump goes where temporary files go, and the line says so.
 echo text >"$work/file"
+HEAPPROF_DUMP_DIR=$work/file grow +40 .100
+says_one_line "$work/file" 'Not a directory' "went to $TMPDIR"
+[[ $(<"$work/file") == text ]] || fail "the file was changed"
+[[ $(reasons_in "$TMPDIR") == *limit95* ]] || fail "it did not go to $TMPDIR"
+rm "$TMPDIR"/*
+export TMPDIR=$work/file # nor can it go there, from now on
 HEAPPROF_DUMP_DIR=$work/file grow +40 .100
 says_one_line "$work/file" 'Not a directory'
 [[ $(<"$work/file") == text ]] || fail "the file was changed"
@@ -35,7 +41,7 @@ if [[ $EUID == 0 ]] && command -v setpriv >/dev/null; then
     chmod 755 "$work/libheapprof.so" "$work/grow"
     status=0
     HEAPPROF_DUMP_DIR=$work/closed "${as[@]}" env LD_PRELOAD="$work/libheapprof.so" "$work/grow" +40 .100 >"$work/out" 2>"$work/said" || status=$?
-    [[ $status == 42 && $(<"$work/out") == done ]] || fail "status $status"
+    [[ $status == 42 && $(<"$work/out") == "done" ]] || fail "status $status"
 else
     chmod 555 "$work/closed"
     HEAPPROF_DUMP_DIR=$work/closed grow +40 .100

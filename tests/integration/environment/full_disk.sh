@@ -7,13 +7,15 @@
 needs unshare mount
 if [[ ${1:-} != inside ]]; then
     unshare --mount true 2>/dev/null || skip "no mount namespace of one's own without leave"
-    exec unshare --mount "$0" inside
+    status=0
+    unshare --mount "$0" inside || status=$?
+    exit "$status"
 fi
-mount -t tmpfs -o size=64k,nr_inodes=100 heapprof-test "$work" 2>/dev/null || skip "no tmpfs may be mounted"
-# What the test itself writes goes elsewhere.
-disk=$work
-work=$(mktemp -d)
-trap 'umount "$disk"; rm -rf "$work" "$disk"' EXIT
+disk=$work/disk
+mkdir "$disk"
+mount -t tmpfs -o size=64k,nr_inodes=100 heapprof-test "$disk" 2>/dev/null || skip "no tmpfs may be mounted"
+trap 'umount "$disk"; rm -rf "$work"' EXIT
+export TMPDIR=$disk
 old=$disk/heapprof.grow.old.1.20200101T000000000.1.limit80.pb.gz
 head -c 100 /dev/zero >"$old"
 head -c 60000 /dev/zero >"$disk/filler" || true

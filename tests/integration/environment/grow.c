@@ -3,6 +3,7 @@
  *
  *   +N  N MiB more in pieces of 32 KiB, touched    -N  so much freed     .N  N milliseconds of sleep
  *   fds every descriptor that can be had is opened  fds- and closed again
+ *   absurd  asks for 4 EiB, in vain
  *   as:N no more address space than now and N MiB  as:max  as much as there was
  */
 #include <fcntl.h>
@@ -59,7 +60,8 @@ static size_t mapped_bytes(void) {
 static void limit_address_space(const char *text) {
     struct rlimit limit;
     CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-    limit.rlim_cur = strcmp(text, "max") == 0 ? limit.rlim_max : mapped_bytes() + (strtoul(text, NULL, 10) << 20);
+    limit.rlim_cur =
+        strcmp(text, "max") == 0 ? limit.rlim_max : mapped_bytes() + (strtoul(text, NULL, 10) << 20);
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
@@ -70,6 +72,8 @@ int main(int argc, char **argv) {
             take_descriptors();
         } else if (strcmp(step, "fds-") == 0) {
             give_descriptors_back();
+        } else if (strcmp(step, "absurd") == 0) {
+            CHECK(malloc((size_t)1 << 62) == NULL);
         } else if (strncmp(step, "as:", 3) == 0) {
             limit_address_space(step + 3);
         } else if (step[0] == '+') {

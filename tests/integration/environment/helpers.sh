@@ -1,11 +1,11 @@
 # Sourced by this folder's tests after common.sh.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # $work is of common.sh
 
 # The program's own output and status are what they are without heapprof; what heapprof says is $work/said.
 grow() { # steps…
     local status=0
     LD_PRELOAD=$HP_LIBRARY "$HP_BUILD/grow" "$@" >"$work/out" 2>"$work/said" || status=$?
-    [[ $status == 42 && $(<"$work/out") == done ]] || fail "grow $*: status $status, '$(<"$work/out")', said: $(<"$work/said")"
+    [[ $status == 42 && $(<"$work/out") == "done" ]] || fail "grow $*: status $status, '$(<"$work/out")', said: $(<"$work/said")"
 }
 
 says_nothing() {

@@ -11,19 +11,22 @@ steps=()
 for ((i = 0; i < 32; i++)); do steps+=(+2 .5); done
 HEAPPROF_LIMIT=64M HEAPPROF_DUMP_DIR=$work/default HEAPPROF_SERVICE=my.service/1 grow "${steps[@]}"
 says_nothing
-[[ $(reasons_in "$work/default") == "limit80 limit90 limit95 " ]] || fail "reasons: $(reasons_in "$work/default")"
-dump=$(only_dump_in "$work/default" limit95)
-[[ $(basename "$dump") =~ ^heapprof\.my_service_1\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]{8}T[0-9]{9}\.3\.limit95\.pb\.gz$ ]] || fail "the name: $dump"
+[[ $(reasons_in "$work/default") =~ ^limit80\ (limit90\ )?(limit95\ ){1,3}$ ]] || fail "reasons: $(reasons_in "$work/default")"
+dump=$(dumps_in "$work/default" limit95 | head -n 1)
+[[ $(basename "$dump") =~ ^heapprof\.my_service_1\.[A-Za-z0-9_-]+\.[0-9]+\.[0-9]{8}T[0-9]{9}\.[0-9]\.limit95\.pb\.gz$ ]] || fail "the name: $dump"
 [[ $(comment_of "$dump" reason) == limit95 && $(comment_of "$dump" limit) == $((64 << 20)) ]] || fail "the comments of $dump"
 [[ $(comment_of "$dump" "limit source") == HEAPPROF_LIMIT ]] || fail "source: $(comment_of "$dump" "limit source")"
 usage=$(comment_of "$dump" usage) threshold=$(comment_of "$dump" threshold)
-((threshold == (64 << 20) * 95 / 100 && usage >= threshold && usage < (64 << 20) * 103 / 100)) || fail "usage $usage, threshold $threshold"
+# A fast climb is dumped a little early: what is seen is that it will be there in a moment.
+((threshold == (64 << 20) * 95 / 100 && usage > (64 << 20) * 85 / 100 && usage < (64 << 20) * 103 / 100)) || fail "usage $usage, threshold $threshold"
+# P16: the last one is near the peak.
+dump=$(dumps_in "$work/default" limit95 | tail -n 1)
 read_stacks "$dump" | awk '{ all += $4 } $5 ~ /^\[grow\];\[grow\];/ { ours += $4 }
-    END { print ours, all; exit !(ours > 0.95 * all && ours > 50e6 && ours < 70e6) }' || fail "grow's memory is not what $dump shows"
+    END { print ours, all; exit !(ours > 0.95 * all && ours > 50e6 && ours < 75e6) }' || fail "grow's memory is not what $dump shows"
 
 HEAPPROF_LIMIT=64M HEAPPROF_THRESHOLDS='50%, 40M,75%' HEAPPROF_DUMP_DIR=$work/own grow "${steps[@]}"
 says_nothing
-[[ $(reasons_in "$work/own") == "limit50 limit63 limit75 " ]] || fail "reasons: $(reasons_in "$work/own")"
+[[ $(reasons_in "$work/own") =~ ^limit50\ (limit63\ )?(limit75\ ){1,3}$ ]] || fail "reasons: $(reasons_in "$work/own")"
 
 # All at once: what matters is the dump for the highest.
 HEAPPROF_LIMIT=64M HEAPPROF_DUMP_DIR=$work/fast grow +70

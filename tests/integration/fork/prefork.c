@@ -1,6 +1,7 @@
 /*
- * prefork MEGABYTES WORKERS: workers forked without exec grow by so much each and then wait for the others. Each
- * checks that heapprof's guard watches it, too, and makes a dump of its own by SIGUSR2. Prints the workers' pids.
+ * prefork MEGABYTES WORKERS: workers forked without exec grow by so much each and then wait for the others.
+ * Each checks that heapprof's guard watches it, too, and makes a dump of its own by SIGUSR2. Prints the
+ * workers' pids.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -20,7 +21,8 @@ static bool has_guard_thread(void) {
         snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", e->d_name);
         FILE *file = e->d_name[0] == '.' ? NULL : fopen(path, "r");
         if (file != NULL) {
-            found = (fgets(name, sizeof name, file) != NULL && strncmp(name, "heapprof-guard", 14) == 0) || found;
+            found =
+                (fgets(name, sizeof name, file) != NULL && strncmp(name, "heapprof-guard", 14) == 0) || found;
             fclose(file);
         }
     }

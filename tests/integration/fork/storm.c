@@ -1,7 +1,7 @@
 /*
  * storm CHILDREN THREADS: forks while the threads allocate; each child allocates, frees and ends (P7). Every
- * hundredth one forks a child itself. A child that does not end within 20 seconds is killed by its alarm, and the
- * program then ends with 1.
+ * hundredth one forks a child itself. A child that does not end within 20 seconds is killed by its alarm, and
+ * the program then ends with 1.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -42,7 +42,8 @@ static bool is_zero(const void *p, size_t n) {
     statement;                                                                                               \
     CHECK(errno == 4711)
 
-static const size_t sizes[] = {0, 1, 7, 8, 16, 17, 100, 1000, 4095, 4096, 4097, 14336, 20000, 100000, 3 << 20};
+static const size_t sizes[] = {0,    1,    7,    8,     16,    17,     100,    1000,
+                               4095, 4096, 4097, 14336, 20000, 100000, 3 << 20};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 static void plain_functions(void) {
@@ -214,7 +215,8 @@ static void control(void) {
     CHECK(malloc_usable_size(NULL) == 0);
 }
 
-/* Each destructor run allocates and frees once more, until glibc gives up: after our thread's own TLS is used. */
+/* Each destructor run allocates and frees once more, until glibc gives up: after our thread's own TLS is
+ * used. */
 static pthread_key_t key;
 static int destructor_runs;
 

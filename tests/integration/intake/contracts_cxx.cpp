@@ -1,6 +1,6 @@
 /*
- * Every operator new and delete of C++17, those that fail included: bad_alloc is thrown where the standard says
- * so, the new handler is called, and gets its chance.
+ * Every operator new and delete of C++17, those that fail included: bad_alloc is thrown where the standard
+ * says so, the new handler is called, and gets its chance.
  */
 #include <sys/resource.h>
 
@@ -29,10 +29,14 @@ void every_pair() {
         void *p[16];
         for (void *&each : p) {
             switch (&each - p) {
-            case 0: case 1: case 2:
+            case 0:
+            case 1:
+            case 2:
                 each = ::operator new(n);
                 break;
-            case 3: case 4: case 5:
+            case 3:
+            case 4:
+            case 5:
                 each = ::operator new[](n);
                 break;
             case 6:
@@ -41,10 +45,14 @@ void every_pair() {
             case 7:
                 each = ::operator new[](n, std::nothrow);
                 break;
-            case 8: case 9: case 10:
+            case 8:
+            case 9:
+            case 10:
                 each = ::operator new(n, WIDE);
                 break;
-            case 11: case 12: case 13:
+            case 11:
+            case 12:
+            case 13:
                 each = ::operator new[](n, WIDE);
                 break;
             case 14:
@@ -80,7 +88,7 @@ void every_pair() {
     }
     ::operator delete(nullptr);
     ::operator delete[](nullptr);
-    ::operator delete(nullptr, std::size_t{8});
+    ::operator delete (nullptr, std::size_t{8});
     ::operator delete[](nullptr, std::size_t{8});
     ::operator delete(nullptr, WIDE);
     ::operator delete[](nullptr, std::size_t{8}, WIDE);
@@ -98,14 +106,15 @@ template <typename F> bool throws(F f) {
 /* Those that throw, with a size that nobody has. */
 bool all_throw() {
     return throws([] { sink = ::operator new(absurd); }) && throws([] { sink = ::operator new[](absurd); }) &&
-           throws([] { sink = ::operator new(absurd, WIDE); }) && throws([] { sink = ::operator new[](absurd, WIDE); }) &&
+           throws([] { sink = ::operator new(absurd, WIDE); }) &&
+           throws([] { sink = ::operator new[](absurd, WIDE); }) &&
            throws([] { sink = new std::string(absurd / 4, 'x'); });
 }
 
 bool none_throws() {
-    return ::operator new(absurd, std::nothrow) == nullptr && ::operator new[](absurd, std::nothrow) == nullptr &&
-           ::operator new(absurd, WIDE, std::nothrow) == nullptr &&
-           ::operator new[](absurd, WIDE, std::nothrow) == nullptr;
+    return ::operator new(absurd, std::nothrow) == nullptr && ::operator new[](absurd, std::nothrow) ==
+           nullptr && ::operator new(absurd, WIDE, std::nothrow) ==
+           nullptr && ::operator new[](absurd, WIDE, std::nothrow) == nullptr;
 }
 
 void gives_up_after_three() {
@@ -126,8 +135,8 @@ void failing_new() {
     CHECK(throws([] { sink = ::operator new(absurd); }) && handler_calls == 3);
     CHECK(throws([] { sink = ::operator new[](absurd, WIDE); }) && handler_calls == 6);
 #ifndef OWN_RUNTIME /* there nobody catches what the handler throws: known, and rare */
-    CHECK(::operator new(absurd, std::nothrow) == nullptr && handler_calls == 9);
-    CHECK(::operator new[](absurd, WIDE, std::nothrow) == nullptr && handler_calls == 12);
+    CHECK(::operator new(absurd, std::nothrow) == nullptr &&handler_calls == 9);
+    CHECK(::operator new[](absurd, WIDE, std::nothrow) == nullptr &&handler_calls == 12);
 #endif
     std::set_new_handler(takes_itself_away);
     handler_calls = 0;
@@ -163,9 +172,9 @@ void handler_makes_room() {
     p[0] = p[(std::size_t{512} << 20) - 1] = 1;
     delete[] p;
     setrlimit(RLIMIT_AS, &now);
-    CHECK(throws([] { sink = ::operator new(std::size_t{700} << 20); }) && handler_calls == 2);
+    CHECK(throws([] { sink = ::operator new (std::size_t{700} << 20); }) && handler_calls == 2);
 #ifndef OWN_RUNTIME
-    CHECK(::operator new(std::size_t{700} << 20, std::nothrow) == nullptr && handler_calls == 3);
+    CHECK(::operator new (std::size_t{700} << 20, std::nothrow) == nullptr &&handler_calls == 3);
 #endif
     setrlimit(RLIMIT_AS, &before);
     std::set_new_handler(nullptr);
@@ -184,7 +193,9 @@ thread_local thread_end at_thread_end;
 
 struct constructed_throws {
     std::string text = std::string(100, 'z');
-    constructed_throws() { throw 7; }
+    constructed_throws() {
+        throw 7;
+    }
 };
 
 /* Containers in threads, exceptions out of constructors (their memory is given back), TLS destructors. */

@@ -26,7 +26,8 @@ static void preinit(int argc, char **argv, char **environment) {
     free(realloc(calloc(100, 10), 5000));
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*const preinit_entry)(int, char **, char **) = preinit;
+__attribute__((section(".preinit_array"), used)) static void (*const preinit_entry)(int, char **,
+                                                                                    char **) = preinit;
 
 __attribute__((constructor(101))) static void first(void) {
     first_of_all = text_of("first");

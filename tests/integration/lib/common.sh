@@ -12,6 +12,8 @@ unset LD_PRELOAD MALLOC_CONF "${!HEAPPROF@}"
 export PPROF_TMPDIR=/nonexistent # nothing is to be saved there
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp"
+export TMPDIR=$work/tmp # where a dump goes that can't go where it should
 
 fail() {
     echo "FAIL: $*" >&2

@@ -1,6 +1,6 @@
 /*
- * dump_now(PATH): a dump of this process at PATH, by the signal when HEAPPROF_SIGNAL=USR2 is set (the way of a
- * program that only preloads heapprof), by heapprof_dump() otherwise. Ends the program when there is none.
+ * dump_now(PATH): a dump of this process at PATH, by the signal when HEAPPROF_SIGNAL=USR2 is set (the way of
+ * a program that only preloads heapprof), by heapprof_dump() otherwise. Ends the program when there is none.
  */
 #ifndef INTEGRATION_DUMP_NOW_H
 #define INTEGRATION_DUMP_NOW_H

@@ -46,8 +46,8 @@ static void read_sites(const char *path) {
         if (strncmp(line, "site ", 5) != 0) {
             continue;
         }
-        if (site_count == SITES_MAX || sscanf(line, "site %63s %lx %lx", sites[site_count].name, &sites[site_count].start,
-                                              &sites[site_count].end) != 3) {
+        if (site_count == SITES_MAX || sscanf(line, "site %63s %lx %lx", sites[site_count].name,
+                                              &sites[site_count].start, &sites[site_count].end) != 3) {
             die("bad site", line);
         }
         site_count++;
@@ -119,7 +119,8 @@ static void print_frame(unsigned id) {
 static void print_sample(const char *line) {
     long values[4];
     int used = 0;
-    if (sscanf(line, "%ld %ld %ld %ld:%n", &values[0], &values[1], &values[2], &values[3], &used) != 4 || used == 0) {
+    if (sscanf(line, "%ld %ld %ld %ld:%n", &values[0], &values[1], &values[2], &values[3], &used) != 4 ||
+        used == 0) {
         die("bad sample", line);
     }
     printf("%ld %ld %ld %ld ", values[0], values[1], values[2], values[3]);

@@ -7,11 +7,11 @@
  *
  * after SITE(leaky); in front. site_print_all() writes what has been counted, a line a site:
  *
- *     site NAME START END  alloc_objects alloc_bytes inuse_objects inuse_bytes  and the variances of these four
+ *     site NAME START END  alloc_objects alloc_bytes inuse_objects inuse_bytes  and the four's variances
  *
- * The variance is that of an estimate by sampling with mean distance R (HEAPPROF_SAMPLE, in bytes): an object of
- * s bytes is sampled with p = 1 - exp(-(s + 1) / R) and then counts 1/p times, so an estimated sum of x has the
- * variance x^2 (1 - p) / p for each object.
+ * The variance is that of an estimate by sampling with mean distance R (HEAPPROF_SAMPLE, in bytes): an object
+ * of s bytes is sampled with p = 1 - exp(-(s + 1) / R) and then counts 1/p times, so an estimated sum of x
+ * has the variance x^2 (1 - p) / p for each object.
  */
 #ifndef INTEGRATION_SITES_H
 #define INTEGRATION_SITES_H
@@ -41,10 +41,10 @@ static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif
 
 #define SITE(site_name)                                                                                      \
-    SITE_LINKAGE __attribute__((visibility("hidden"))) const char __start_code_##site_name[];               \
-    SITE_LINKAGE __attribute__((visibility("hidden"))) const char __stop_code_##site_name[];                \
-    static struct site site_##site_name = {#site_name, __start_code_##site_name, __stop_code_##site_name,    \
-                                           {0, 0, 0, 0}, {0, 0, 0, 0}};                                      \
+    SITE_LINKAGE __attribute__((visibility("hidden"))) const char __start_code_##site_name[];                \
+    SITE_LINKAGE __attribute__((visibility("hidden"))) const char __stop_code_##site_name[];                 \
+    static struct site site_##site_name = {                                                                  \
+        #site_name, __start_code_##site_name, __stop_code_##site_name, {0, 0, 0, 0}, {0, 0, 0, 0}};          \
     __attribute__((constructor)) static void register_site_##site_name(void) {                               \
         all_sites[all_sites_count++] = &site_##site_name;                                                    \
     }                                                                                                        \
@@ -84,7 +84,8 @@ static inline void site_remove(struct site *site, size_t bytes) {
 static inline void site_print_all(FILE *file) {
     for (unsigned i = 0; i < all_sites_count; i++) {
         const struct site *s = all_sites[i];
-        fprintf(file, "site %s %lx %lx", s->name, (unsigned long)(uintptr_t)s->start, (unsigned long)(uintptr_t)s->end);
+        fprintf(file, "site %s %lx %lx", s->name, (unsigned long)(uintptr_t)s->start,
+                (unsigned long)(uintptr_t)s->end);
         for (int k = 0; k < 4; k++) {
             fprintf(file, " %.0f", s->sum[k]);
         }

@@ -21,7 +21,8 @@ WEAK void sdallocx(void *object, size_t size, int flags);
 WEAK size_t nallocx(size_t size, int flags);
 WEAK int mallctl(const char *name, void *old, size_t *old_len, void *value, size_t value_len);
 WEAK int mallctlnametomib(const char *name, size_t *mib, size_t *mib_len);
-WEAK int mallctlbymib(const size_t *mib, size_t mib_len, void *old, size_t *old_len, void *value, size_t value_len);
+WEAK int mallctlbymib(const size_t *mib, size_t mib_len, void *old, size_t *old_len, void *value,
+                      size_t value_len);
 WEAK void malloc_stats_print(void (*write)(void *, const char *), void *arg, const char *options);
 
 #ifdef __cplusplus

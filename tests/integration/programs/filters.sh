@@ -11,6 +11,7 @@ same sort -u -k2,2 "$work/numbers"
 same xz -1 -T 2 --block-size=200000 -c "$work/numbers"
 xz -1 -c "$work/numbers" >"$work/numbers.xz"
 same xz -d -c "$work/numbers.xz"
+# shellcheck disable=SC2016 # awk's own
 same awk '{ count[$1 % 1000] += $2; text = text $1 % 10 } END { for (i = 0; i < 1000; i++) print count[i]; print length(text) }' "$work/numbers"
 same sed -n -e 's/\([0-9]*\) \([0-9]*\)/\2 \1/' -e '1~100p' "$work/numbers"
 same tar -C "$work" --mtime=@0 -cf - numbers

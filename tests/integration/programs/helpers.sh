@@ -1,5 +1,5 @@
 # Sourced by this folder's tests after common.sh; $1 is the mean distance between samples.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # $work is of common.sh
 export HEAPPROF_SAMPLE=${1:?} HEAPPROF_LIMIT=8G HEAPPROF_DUMP_DIR=$work/dumps HEAPPROF_LOG=warn
 
 # The command gives the same output, errors and status with heapprof as without it.

@@ -44,9 +44,5 @@ if __name__ == "__main__":
 END
 same python3 "$work/work.py"
 PYTHONMALLOC=malloc same python3 -c 'import ast, decimal, random, re; random.seed(1)
-print(sum(random.random() for _ in range(20000)), re.sub("a+", "b", "aaa" * 5000)[:5], decimal.Decimal(2).sqrt())
-try:
-    bytearray(1 << 62)
-except MemoryError:
-    print("MemoryError")'
+print(sum(random.random() for _ in range(20000)), re.sub("a+", "b", "aaa" * 5000)[:5], decimal.Decimal(2).sqrt())'
 same python3 -c 'raise SystemExit("no")'

@@ -88,9 +88,9 @@ SITE_FUNCTION(outer) void outer(leaf_function *leaf) {
     after++;
 }
 
-static leaf_function *const leaves[] = {leaf_malloc,       leaf_calloc,       leaf_realloc_null, leaf_reallocarray,
-                                        leaf_aligned_alloc, leaf_memalign,     leaf_valloc,       leaf_mallocx,
-                                        leaf_posix_memalign};
+static leaf_function *const leaves[] = {leaf_malloc,       leaf_calloc,        leaf_realloc_null,
+                                        leaf_reallocarray, leaf_aligned_alloc, leaf_memalign,
+                                        leaf_valloc,       leaf_mallocx,       leaf_posix_memalign};
 
 SITE_FUNCTION(body) void *body(void *unused) {
     for (unsigned i = 0; i < sizeof leaves / sizeof leaves[0]; i++) {

@@ -1,11 +1,11 @@
 /*
  * interrupted SECONDS RANGES SITES DUMP [alternate]: a signal hits an allocating thread thousands of times a
- * second, in the middle of a sample more often than not, and its handler allocates, reallocates and frees; with
- * "alternate" on a stack of its own. In the end everything is freed, and a dump written.
+ * second, in the middle of a sample more often than not, and its handler allocates, reallocates and frees;
+ * with "alternate" on a stack of its own. In the end everything is freed, and a dump written.
  *
  * No malloc may be entered again while it holds its locks: jemalloc's own would hang such a handler with or
- * without heapprof. So the handler acts only where the signal has hit the program itself or one of the functions
- * of heapprof's that the file RANGES lists ("OFFSET SIZE" in the library, hexadecimal).
+ * without heapprof. So the handler acts only where the signal has hit the program itself or one of the
+ * functions of heapprof's that the file RANGES lists ("OFFSET SIZE" in the library, hexadecimal).
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -148,7 +148,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < KEPT; i++) {
         free(kept[i]);
     }
-    printf("handlers that allocated: in the program %lu, in heapprof %lu\n", hits_in_program, hits_in_heapprof);
+    printf("handlers that allocated: in the program %lu, in heapprof %lu\n", hits_in_program,
+           hits_in_heapprof);
     CHECK(hits_in_heapprof > 20);
     FILE *file = fopen(argv[3], "w");
     CHECK(file != NULL);

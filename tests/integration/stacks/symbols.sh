@@ -21,8 +21,8 @@ check_program() { # program
     build_id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
     [[ $first == *" $file $build_id "* ]] || fail "the first mapping is not $file: $first"
 
-    local name start_hex offset vaddr pc
-    IFS=' /' read -r start_hex _ offset _ <<<"$first"
+    local name start_hex vaddr pc
+    IFS=' /' read -r start_hex _ <<<"$first"
     "$HP_TOOLS/pprof" -raw "$work/dump.pb.gz" >"$work/by.pprof" 2>/dev/null
     go tool pprof -raw "$work/dump.pb.gz" >"$work/by.go" 2>/dev/null
     vaddr=$(readelf -lW "$file" | awk '$1 == "LOAD" && / R E / { print $3; exit }')

@@ -20,7 +20,7 @@ static struct kept {
     size_t asked; /* as it was allocated, 0: the same; xallocx may have changed it since */
     struct site *site;
     enum { BY_FREE, BY_SIZE, BY_ALIGNED_SIZE, BY_REALLOC, BY_DALLOCX, BY_SDALLOCX } by;
-} *kept;
+} * kept;
 static size_t kept_count;
 
 SITE(one_size);
@@ -227,11 +227,13 @@ static unsigned resize(struct kept *k, size_t n) {
     return 1;
 }
 
-/* The growth of an object whose sample stands for 1/p of its first size. A later free needs its class again. */
+/* The growth of an object whose sample stands for 1/p of its first size. A later free needs its class again.
+ */
 static void grow_in_place(size_t scale) {
     unsigned resized = 0;
     for (size_t i = 0; i < 20 * scale; i++) {
-        struct kept k = {.object = in_place(64 << 10), .bytes = 64 << 10, .asked = 64 << 10, .site = &site_in_place};
+        struct kept k = {
+            .object = in_place(64 << 10), .bytes = 64 << 10, .asked = 64 << 10, .site = &site_in_place};
         resized += resize(&k, 80 << 10);
         if (i % 2 == 0) {
             resized += resize(&k, 32 << 10);
@@ -297,7 +299,8 @@ static void aligned_sites(size_t scale) {
         keep((struct kept){.object = whole_pages(n), .bytes = rounded, .site = &site_whole_pages});
         struct kept s = {.object = sized(n), .bytes = n, .site = &site_sized, .by = BY_SIZE};
         i % 2 == 0 ? let_go(&s) : keep(s);
-        struct kept a = {.object = sized_aligned(n), .bytes = n, .site = &site_sized_aligned, .by = BY_ALIGNED_SIZE};
+        struct kept a = {
+            .object = sized_aligned(n), .bytes = n, .site = &site_sized_aligned, .by = BY_ALIGNED_SIZE};
         i % 3 == 0 ? let_go(&a) : keep(a);
     }
 }
@@ -310,8 +313,11 @@ static void *produce(void *which) {
     struct kept *mine = which;
     for (size_t i = 0; i < HANDED; i++) {
         size_t n = 1 + i % 700;
-        mine[i] = (struct kept){
-            .object = handed_over(n), .bytes = n, .asked = n, .site = &site_handed_over, .by = i % 2 ? BY_FREE : BY_SIZE};
+        mine[i] = (struct kept){.object = handed_over(n),
+                                .bytes = n,
+                                .asked = n,
+                                .site = &site_handed_over,
+                                .by = i % 2 ? BY_FREE : BY_SIZE};
     }
     return NULL;
 }
