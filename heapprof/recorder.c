@@ -9,6 +9,7 @@
 #include "heapprof/bookkeeping/live_set.h"
 #include "heapprof/bookkeeping/stack_table.h"
 #include "heapprof/frame_module.h"
+#include "heapprof/held.h"
 #include "heapprof/intake/allocator.h"
 #include "heapprof/intake/sampler.h"
 #include "heapprof/intake/thread_state.h"
@@ -53,7 +54,9 @@ static bool may_record(struct hp_thread *t) {
 }
 
 static void forget(const struct hp_live *live) {
-    hp_stack_table_subtract(live->stack, live->weight, hp_weight_bytes(live->weight, live->size));
+    uint64_t bytes = hp_weight_bytes(live->weight, live->size);
+    hp_stack_table_subtract(live->stack, live->weight, bytes);
+    hp_held_subtract(bytes);
 }
 
 /* Frees what was deferred while we were at work. */
@@ -144,7 +147,9 @@ static void sample_commit(const struct sample *sample, void *object) {
     struct hp_live live = {
         .object = (uintptr_t)object, .size = sample->size, .weight = sample->weight, .stack = sample->stack};
     struct hp_live stale;
-    hp_stack_table_add(live.stack, live.weight, hp_weight_bytes(live.weight, live.size));
+    uint64_t bytes = hp_weight_bytes(live.weight, live.size);
+    hp_stack_table_add(live.stack, live.weight, bytes);
+    hp_held_add(bytes);
     if (hp_live_set_insert(sample->entry, &live, &stale)) {
         forget(&stale);
     }
@@ -160,9 +165,15 @@ static bool expire(struct hp_thread *t, size_t size, uint64_t *bytes) {
 /* Lets the guard look, after the object exists (the dump shall name it) and before it is touched. A size that
  * no address space holds was refused. */
 static void account(uint64_t bytes, size_t size) {
-    if (size < ADDRESS_SPACE_BYTES && guard_account(bytes)) {
-        guard_check(size >= UNTOUCHED_BYTES ? size : 0);
+    if (size >= ADDRESS_SPACE_BYTES || !guard_account(bytes)) {
+        return;
     }
+    uint64_t pending = 0;
+    if (size >= UNTOUCHED_BYTES) { /* it, and perhaps more like it, from before the last reading */
+        uint64_t untouched = hp_held_untouched();
+        pending = untouched > size ? untouched : size;
+    }
+    guard_check(pending);
 }
 
 __attribute__((noinline, cold)) void *hp_recorder_alloc(size_t size, int flags, const void *caller) {
@@ -301,8 +312,10 @@ void hp_recorder_resize(void *object, size_t size) {
     struct hp_live before;
     hp_thread_mute(t);
     if (hp_live_set_resize(object, size, &before)) {
-        hp_stack_table_resize(before.stack, hp_weight_bytes(before.weight, before.size),
-                              hp_weight_bytes(before.weight, size));
+        uint64_t bytes_before = hp_weight_bytes(before.weight, before.size);
+        uint64_t bytes_after = hp_weight_bytes(before.weight, size);
+        hp_stack_table_resize(before.stack, bytes_before, bytes_after);
+        hp_held_add(bytes_after - bytes_before); /* modulo 2^64, when it shrinks */
     }
     leave(t);
     errno = saved_errno;
