@@ -18,7 +18,11 @@ enum { FORESIGHTS_MAX = 6 };
 
 enum { FAILURES_MAX = 6 };
 
-enum { LOWER_TOKENS = 8, LAST_TOKENS = 4 };
+/* Growth that is less than this share of the room above the last threshold is no race. */
+enum { GROWTH_SHARE = 4 };
+
+static const unsigned tokens[GUARD_TOKENS] = {
+    [GUARD_TOKEN_LOWER] = 8, [GUARD_TOKEN_LAST] = 4, [GUARD_TOKEN_REFUSED] = 2};
 #define REFILL (60 * SECOND)
 
 static uint64_t percent_of(uint64_t limit, uint64_t percent) {
@@ -120,32 +124,55 @@ static int fire_reached(const struct guard_policy *policy, struct guard_arming *
     return highest;
 }
 
-/* Notes all that usage + pending would reach. Returns the highest that needs action, or -1. */
-static int fire_predicted(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage,
-                          uint64_t pending, uint32_t ticket, int64_t now) {
+/* Whether a prediction of it would be news. */
+static bool is_foreseeable(const struct guard_rung *rung, int64_t now) {
+    return !rung->fired && now >= rung->not_before && !is_recent(rung->foreseen, foresight_pause(rung), now);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b) {
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* The growth that takes usage to the last threshold before a dump could be done, or 0. */
+static uint64_t racing_growth(const struct guard_policy *policy, const struct guard_arming *arming,
+                              uint64_t usage, uint64_t growth, int64_t now) {
+    unsigned last = policy->count - 1;
+    bool races = policy->kills && growth > (policy->limit - policy->at[last]) / GROWTH_SHARE &&
+                 sum(usage, growth) >= policy->at[last] && is_foreseeable(&arming->rung[last], now);
+    return races ? growth : 0;
+}
+
+/* What has to be expected on top of usage. */
+static uint64_t expect(const struct guard_policy *policy, const struct guard_arming *arming, uint64_t usage,
+                       const struct guard_outlook *outlook, int64_t now) {
+    uint64_t growth = racing_growth(policy, arming, usage, outlook->growth, now);
+    uint64_t pending = outlook->pending >= policy->limit / PENDING_SHARE ? outlook->pending : 0;
+    return growth > pending ? growth : pending;
+}
+
+/* Notes all that `future` would reach. Returns the highest that needs action, or -1. */
+static int fire_predicted(const struct guard_policy *policy, struct guard_arming *arming, uint64_t future,
+                          uint32_t ticket, int64_t now) {
     int highest = -1;
-    if (pending < policy->limit / PENDING_SHARE) {
-        return -1;
-    }
-    uint64_t future = usage + pending < usage ? UINT64_MAX : usage + pending;
     for (unsigned i = 0; i < policy->count && future >= policy->at[i]; i++) {
         struct guard_rung *rung = &arming->rung[i];
-        if (rung->fired || now < rung->not_before || is_recent(rung->foreseen, foresight_pause(rung), now)) {
-            continue;
+        if (is_foreseeable(rung, now)) {
+            rung->foreseen = now;
+            rung->foresights++;
+            rung->ticket = ticket;
+            highest = (int)i;
         }
-        rung->foreseen = now;
-        rung->foresights++;
-        rung->ticket = ticket;
-        highest = (int)i;
     }
     return highest;
 }
 
 struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming,
-                                  uint64_t usage, uint64_t pending, uint32_t ticket, int64_t now) {
+                                  uint64_t usage, const struct guard_outlook *outlook, uint32_t ticket,
+                                  int64_t now) {
     rearm(policy, arming, usage);
     int reached = fire_reached(policy, arming, usage, ticket, now);
-    int predicted = fire_predicted(policy, arming, usage, pending, ticket, now);
+    uint64_t expected = expect(policy, arming, usage, outlook, now);
+    int predicted = expected > 0 ? fire_predicted(policy, arming, sum(usage, expected), ticket, now) : -1;
     int rung = predicted > reached ? predicted : reached;
     if (rung < 0) {
         return (struct guard_verdict){.crossed = false};
@@ -153,6 +180,7 @@ struct guard_verdict guard_decide(const struct guard_policy *policy, struct guar
     return (struct guard_verdict){
         .crossed = true,
         .is_predicted = predicted > reached,
+        .expected = predicted > reached ? expected : 0,
         .is_last = policy->kills && (unsigned)rung + 1 == policy->count,
         .no_relief = is_recent(arming->rung[rung].relieved, RELIEF_HOLDS, now),
         .rung = (unsigned)rung,
@@ -212,18 +240,18 @@ static void refill(struct guard_bucket *bucket, int64_t now) {
     }
 }
 
-int64_t guard_budget_take(struct guard_budget *budget, bool is_last, int64_t now) {
-    struct guard_bucket *bucket = is_last ? &budget->last : &budget->lower;
+int64_t guard_budget_take(struct guard_budget *budget, enum guard_token token, int64_t now) {
+    struct guard_bucket *bucket = &budget->bucket[token];
     refill(bucket, now);
-    if (bucket->used == (is_last ? LAST_TOKENS : LOWER_TOKENS)) {
+    if (bucket->used == tokens[token]) {
         return bucket->since + REFILL;
     }
     bucket->used++;
     return 0;
 }
 
-void guard_budget_return(struct guard_budget *budget, bool is_last) {
-    struct guard_bucket *bucket = is_last ? &budget->last : &budget->lower;
+void guard_budget_return(struct guard_budget *budget, enum guard_token token) {
+    struct guard_bucket *bucket = &budget->bucket[token];
     if (bucket->used > 0) {
         bucket->used--;
     }

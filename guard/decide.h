@@ -43,9 +43,16 @@ struct guard_arming {
     struct guard_rung rung[GUARD_RUNGS_MAX];
 };
 
+/* What is about to come on top of a usage. Bytes. */
+struct guard_outlook {
+    uint64_t pending; /* was handed out and not touched */
+    uint64_t growth;  /* of the usage in the time that a dump takes, if it goes on growing as it does */
+};
+
 struct guard_verdict {
     bool crossed;      /* false: nothing to do, and nothing below means anything */
-    bool is_predicted; /* only pending bytes take it there */
+    bool is_predicted; /* only the outlook takes it there, … */
+    uint64_t expected; /* … by so many bytes on top of the usage; else 0 */
     bool is_last;      /* the highest threshold of a pair that kills */
     bool no_relief;    /* purging has just been tried in vain: dump at once */
     unsigned rung;
@@ -62,12 +69,18 @@ unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung);
 /* A usage below which every threshold is armed and none is near: no need to know it exactly. */
 uint64_t guard_policy_floor(const struct guard_policy *policy);
 
-/* Decides on a usage, with `pending` bytes on top that were handed out but not touched. Marks what it fires
- * with `ticket`; several thresholds at once are one verdict, the highest. */
+/*
+ * Decides on a usage and what is about to come on top of it. Marks what it fires with `ticket`; several
+ * thresholds at once are one verdict, the highest.
+ *
+ * Growth counts for the last threshold of a pair that kills only, and only where the dump would race: what
+ * the room between that threshold and the limit holds four times over comes too slowly for that.
+ */
 struct guard_verdict guard_decide(const struct guard_policy *policy, struct guard_arming *arming,
-                                  uint64_t usage, uint64_t pending, uint32_t ticket, int64_t now);
+                                  uint64_t usage, const struct guard_outlook *outlook, uint32_t ticket,
+                                  int64_t now);
 
-/* Bytes that must at the least be handed out before guard_decide() could cross again. */
+/* Bytes that must at the least be handed out before guard_decide() could cross again, growth aside. */
 uint64_t guard_distance(const struct guard_policy *policy, const struct guard_arming *arming, uint64_t usage);
 
 /* How the job that thresholds fired for has ended. */
@@ -82,22 +95,29 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
                   int64_t now);
 
 /*
- * How many dumps: a token each. Two buckets, so that a sawtooth across the lower thresholds cannot use up
- * what the last one needs. An hour's sawtooth across all thresholds makes at most 8 + 4 + 2 * 60 dumps.
+ * How many dumps: a token each. A bucket for each kind, so that a sawtooth across the lower thresholds cannot
+ * use up what the last one needs. An hour's sawtooth across all thresholds makes at most 8 + 4 + 2 * 60
+ * dumps.
  */
+enum guard_token {
+    GUARD_TOKEN_LOWER,
+    GUARD_TOKEN_LAST,
+    GUARD_TOKEN_REFUSED, /* memory */
+    GUARD_TOKENS
+};
+
 struct guard_bucket {
     unsigned used;
     int64_t since; /* of the last refill */
 };
 
 struct guard_budget {
-    struct guard_bucket lower;
-    struct guard_bucket last;
+    struct guard_bucket bucket[GUARD_TOKENS];
 };
 
 /* Takes a token. 0, or, when there is none, the time at which there will be one. */
-int64_t guard_budget_take(struct guard_budget *budget, bool is_last, int64_t now);
+int64_t guard_budget_take(struct guard_budget *budget, enum guard_token token, int64_t now);
 /* Gives one back: the dump has failed. */
-void guard_budget_return(struct guard_budget *budget, bool is_last);
+void guard_budget_return(struct guard_budget *budget, enum guard_token token);
 
 #endif

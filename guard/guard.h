@@ -21,31 +21,42 @@ enum { GUARD_SOURCE_MAX = 256 };
 
 /* What the guard knows at one moment. Sizes in bytes. */
 struct guard_reading {
-    uint64_t usage;   /* of the pair with the smallest headroom; reclaimable file cache left out */
-    uint64_t limit;   /* of the same pair; UINT64_MAX: nothing limits this process */
-    char source[GUARD_SOURCE_MAX]; /* the pair for people: "cgroup v1 /sys/fs/cgroup/memory/x", "HEAPPROF_LIMIT" */
+    uint64_t usage; /* of the pair with the smallest headroom; reclaimable file cache left out */
+    uint64_t limit; /* of the same pair; UINT64_MAX: nothing limits this process */
+    char source[GUARD_SOURCE_MAX]; /* the pair for people: "cgroup v1 /sys/fs/cgroup/memory/x",
+                                      "HEAPPROF_LIMIT" */
 };
 
-/* A threshold that was crossed, as the host's callbacks get it. */
+/* A threshold that was crossed, or memory that the kernel refused, as the host's callbacks get it. */
 struct guard_crossing {
     struct guard_reading reading;
-    uint64_t threshold;  /* bytes of usage; 0 for a request */
-    unsigned percent;    /* threshold / limit, rounded: the 95 of "limit95"; 0 for a request */
-    bool is_last;        /* no higher threshold is left */
-    bool is_predicted;   /* usage is not there yet, but will be when what was asked for is touched */
+    uint64_t threshold;     /* bytes of usage; 0: refused memory */
+    unsigned percent;       /* threshold / limit, rounded: the 95 of "limit95"; 0: refused memory */
+    bool is_last;           /* no higher threshold is left */
+    bool is_predicted;      /* usage is not there yet, but soon will be */
+    bool is_out_of_memory;  /* no threshold: the kernel refused memory to the allocator */
+    uint64_t refused_bytes; /* how much, when it did */
 };
 
-/* What the guard has done for it. All are called without any lock of the guard, on the guard's thread, or
+/*
+ * What the guard has done for it. All are called without any lock of the guard, on the guard's thread, or
  * on the allocating thread when no guard thread could be made. None may allocate through malloc, except
- * pressure(), which is the application's own code and only ever runs on the guard's thread. */
+ * pressure(), which is the application's own code.
+ *
+ * The guard's thread has a table of descriptors of its own, empty at its start, where the kernel allows that:
+ * what runs there can open files when the application has no number left, and sees none of its descriptors.
+ */
 struct guard_host {
     /* The guard's thread has just begun: marks it so that nothing it does is sampled. */
     void (*thread_begin)(void);
-    /* The application's own callbacks. */
+    /* The application's own callbacks. On a thread of their own, which is an ordinary one of the application
+     * (its descriptors; its allocations are sampled) but has all signals blocked. */
     void (*pressure)(const struct guard_crossing *crossing);
     /* Gives the allocator's idle pages back to the kernel. */
     void (*purge)(void);
-    /* Writes a dump; returns whether a whole one is on disk. */
+    /* Writes a dump; returns whether a whole one is on disk. With is_out_of_memory it must not call the
+     * allocator for anything: a thread that waits for the dump, or this very one, may hold the allocator's
+     * locks. May be called by two threads at a time then. */
     bool (*dump)(const struct guard_crossing *crossing);
     /* A dump that was asked for by guard_request(). */
     void (*requested)(void);
@@ -58,6 +69,12 @@ bool guard_init(const struct hp_options *options, const struct guard_host *host)
 /* Starts the guard's thread if it is wanted and not there (at the first sample; in a forked child again).
  * Cheap when it runs already. Must not be called below the dynamic loader or from a signal handler. */
 void guard_start(void);
+
+/* Whether guard_start() would do something. A few loads; the thread may be any. */
+bool guard_wants_start(void);
+
+/* There are callbacks for host->pressure from now on: guard_start() makes their thread too. Any thread. */
+void guard_expect_pressure(void);
 
 /* Bytes handed out since the last exact reading, and how many may be before the next threshold could be
  * crossed. Shared by all threads, written once a sample. */
@@ -74,6 +91,17 @@ static inline bool guard_account(uint64_t bytes) {
  * Wakes the guard's thread on a crossing; at the last threshold waits for its dump, at most gate_ms. Bounded
  * in time; may change errno. */
 void guard_check(uint64_t pending);
+
+/*
+ * The kernel has refused `bytes` to the allocator: has a dump made (is_out_of_memory), at most 2 at once and
+ * one a minute, whatever is watched; no purge and no callbacks before it, no abort or exit after it: the
+ * application gets its NULL and decides. The caller waits for it, at most gate_ms.
+ *
+ * May be called with the allocator's locks held, but with none of heapprof's. Makes the dump itself when
+ * there is no guard thread, or when that does not come to it within half the wait. Keeps errno. In vain
+ * within the guard's own code.
+ */
+void guard_out_of_memory(uint64_t bytes);
 
 /* Asks the guard's thread for a dump (host->requested). Async-signal-safe. */
 void guard_request(void);

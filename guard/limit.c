@@ -135,12 +135,22 @@ static void add_own(struct making *m, const struct guard_limit_wish *wish) {
     }
 }
 
-static void add_rlimit(struct making *m, enum guard_pair_kind kind) {
+/* UINT64_MAX: none. */
+static uint64_t rlimit_of(enum guard_pair_kind kind) {
     struct rlimit limit;
-    if (getrlimit(kind == GUARD_PAIR_RLIMIT_AS ? RLIMIT_AS : RLIMIT_DATA, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY) {
-        add(m, kind, 0, limit.rlim_cur);
+    int rc = getrlimit(kind == GUARD_PAIR_RLIMIT_AS ? RLIMIT_AS : RLIMIT_DATA, &limit);
+    return rc != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+static void add_rlimit(struct making *m, enum guard_pair_kind kind) {
+    uint64_t limit = rlimit_of(kind);
+    if (limit != UINT64_MAX) {
+        add(m, kind, 0, limit);
     }
+}
+
+bool guard_limits_may_refuse(void) {
+    return rlimit_of(GUARD_PAIR_RLIMIT_AS) != UINT64_MAX || rlimit_of(GUARD_PAIR_RLIMIT_DATA) != UINT64_MAX;
 }
 
 bool guard_limits_read(struct guard_limits *limits, const struct guard_limit_wish *wish,

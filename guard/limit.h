@@ -1,5 +1,6 @@
 /*
- * Which pairs of a usage and a limit can end this process: the setting, resolved against what the machine says.
+ * Which pairs of a usage and a limit can end this process: the setting, resolved against what the machine
+ * says.
  *
  *   HEAPPROF_LIMIT   pairs
  *   auto             every cgroup level with a limit; if none kills: the machine's memory against RSS + swap
@@ -80,6 +81,9 @@ bool guard_limits_find(struct guard_limits *limits, struct guard_scratch *scratc
  * that were there could be read. */
 bool guard_limits_read(struct guard_limits *limits, const struct guard_limit_wish *wish,
                        struct guard_scratch *scratch);
+
+/* Whether RLIMIT_AS or RLIMIT_DATA is set, whatever is wished for: then the kernel refuses memory. */
+bool guard_limits_may_refuse(void);
 
 /* Reads the usage of every pair; exactly where it reaches floors[i], else an upper bound (usage.h). What
  * can't be read stays as it was in usages[]. Returns whether all could. */

@@ -45,3 +45,19 @@ int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance, uint6
     int64_t by_surprise = span_ns(distance, sudden_rate, GUARD_SLEEP_IDLE_NS, GUARD_SLEEP_MAX_NS);
     return by_rate < by_surprise ? by_rate : by_surprise;
 }
+
+uint64_t guard_trend_note(struct guard_trend *trend, uint64_t usage, int64_t now, int64_t span) {
+    if (trend->when[0] == 0) {
+        *trend = (struct guard_trend){.usage = {usage, usage}, .when = {now, now}};
+        return 0;
+    }
+    int64_t age = now - trend->when[0];
+    uint64_t grown = usage > trend->usage[0] ? usage - trend->usage[0] : 0;
+    if (now - trend->when[1] >= span / 2) {
+        trend->usage[0] = trend->usage[1];
+        trend->when[0] = trend->when[1];
+        trend->usage[1] = usage;
+        trend->when[1] = now;
+    }
+    return age > span ? (uint64_t)((double)grown * (double)span / (double)age) : grown;
+}

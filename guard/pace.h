@@ -1,5 +1,6 @@
 /*
- * How soon to look again: from how fast a usage has grown. Pure; the caller guards the state.
+ * How fast a usage grows: how soon to look again, and what is to come while a dump is made. Pure; the caller
+ * guards the state.
  */
 #ifndef GUARD_PACE_H
 #define GUARD_PACE_H
@@ -29,5 +30,16 @@ void guard_pace_note(struct guard_pace *pace, uint64_t usage, int64_t now);
  * pace. Twelve looks a second are what an idle process can be charged.
  */
 int64_t guard_pace_sleep(const struct guard_pace *pace, uint64_t distance, uint64_t untouched);
+
+/* A usage at two moments past, to tell how it grows at present. All zero: nothing known yet. */
+struct guard_trend {
+    uint64_t usage[2]; /* the older first */
+    int64_t when[2];   /* ns; 0: none yet */
+};
+
+/* Takes in a usage read at `now`. Returns by how much it will grow in the next `span` ns if it goes on as in
+ * the last: what it has grown since a look half a span to a span ago; the span's share of it when nobody
+ * looked for longer. Never more than has been seen: one batch of pages is no flood. */
+uint64_t guard_trend_note(struct guard_trend *trend, uint64_t usage, int64_t now, int64_t span);
 
 #endif

@@ -1,6 +1,7 @@
 #include "guard/thread.h"
 
 #include <errno.h>
+#include <linux/close_range.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,15 +25,8 @@ enum { NONE, STARTING, RUNNING, FAILED };
  * loaded libraries off the same memory, and does not say how much that is: so it is measured. */
 enum { STACK_ROOM = 64 * 1024, STACK_TRIED_MAX = 8 * 1024 * 1024 };
 
-static _Atomic int state;
-static _Atomic int64_t retry_at; /* while FAILED */
-
-/* Written by the thread that has set STARTING, and by the new one before it says that it runs. */
-static unsigned failures;
-static char *stack;                /* above the page that faults; NULL: none yet */
-static _Atomic size_t stack_bytes; /* to ask for, or of `stack` */
-
-static __thread bool is_self __attribute__((tls_model("initial-exec")));
+/* Which of them this is. */
+static __thread const struct guard_thread *self __attribute__((tls_model("initial-exec")));
 
 static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -44,45 +38,42 @@ static size_t first_stack_bytes(void) {
     return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
 }
 
-static bool map_stack(void) {
-    if (stack != NULL) {
+static bool map_stack(struct guard_thread *t) {
+    if (t->stack != NULL) {
         return true;
     }
-    size_t bytes = atomic_load_explicit(&stack_bytes, memory_order_relaxed);
+    size_t bytes = atomic_load_explicit(&t->stack_bytes, memory_order_relaxed);
     char *pages = hp_pages_map_present(page_bytes() + bytes);
     if (pages == NULL) {
         return false;
     }
     (void)syscall(SYS_mprotect, pages, page_bytes(), PROT_NONE);
-    stack = pages + page_bytes();
+    t->stack = pages + page_bytes();
     return true;
 }
 
 /* The stack is too small for what the process loads: the next one is twice as big. This one is given up,
  * since its thread may still stand on it. */
-static void outgrow_stack(void) {
-    size_t bytes = atomic_load_explicit(&stack_bytes, memory_order_relaxed);
-    stack = NULL;
-    atomic_store_explicit(&stack_bytes, bytes * 2, memory_order_relaxed);
+static void outgrow_stack(struct guard_thread *t) {
+    size_t bytes = atomic_load_explicit(&t->stack_bytes, memory_order_relaxed);
+    t->stack = NULL;
+    atomic_store_explicit(&t->stack_bytes, bytes * 2, memory_order_relaxed);
 }
 
-static void *thread_main(void *body) {
-    if ((size_t)((char *)__builtin_frame_address(0) - stack) < STACK_ROOM) {
-        outgrow_stack();
-        atomic_store_explicit(&state, NONE, memory_order_release);
+static void *thread_main(void *argument) {
+    struct guard_thread *t = argument;
+    if ((size_t)((char *)__builtin_frame_address(0) - t->stack) < STACK_ROOM) {
+        outgrow_stack(t);
+        atomic_store_explicit(&t->state, NONE, memory_order_release);
         return NULL;
     }
-    is_self = true;
-    (void)syscall(SYS_prctl, PR_SET_NAME, "heapprof-guard", 0, 0, 0);
-    void (*run)(void) = NULL;
-    memcpy(&run, &body, sizeof run);
-    run();
+    self = t;
+    (void)syscall(SYS_prctl, PR_SET_NAME, t->name, 0, 0, 0);
+    t->body();
     return NULL;
 }
 
-static int create(void (*body)(void)) {
-    void *argument = NULL;
-    memcpy(&argument, &body, sizeof argument); /* ISO C casts no function to an object's pointer */
+static int create(struct guard_thread *t) {
     pthread_attr_t attributes;
     pthread_t thread;
     int rc = pthread_attr_init(&attributes);
@@ -90,83 +81,93 @@ static int create(void (*body)(void)) {
         return rc;
     }
     (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rc = pthread_attr_setstack(&attributes, stack, atomic_load_explicit(&stack_bytes, memory_order_relaxed));
+    rc = pthread_attr_setstack(&attributes, t->stack,
+                               atomic_load_explicit(&t->stack_bytes, memory_order_relaxed));
     if (rc == 0) {
-        rc = pthread_create(&thread, &attributes, thread_main, argument);
+        rc = pthread_create(&thread, &attributes, thread_main, t);
     }
     (void)pthread_attr_destroy(&attributes);
     return rc;
 }
 
-static int create_with_stack(void (*body)(void)) {
-    if (atomic_load_explicit(&stack_bytes, memory_order_relaxed) == 0) {
-        atomic_store_explicit(&stack_bytes, first_stack_bytes(), memory_order_relaxed);
+static int create_with_stack(struct guard_thread *t) {
+    if (atomic_load_explicit(&t->stack_bytes, memory_order_relaxed) == 0) {
+        atomic_store_explicit(&t->stack_bytes, first_stack_bytes(), memory_order_relaxed);
     }
-    while (map_stack()) {
-        int rc = create(body);
-        if (rc != EINVAL || atomic_load_explicit(&stack_bytes, memory_order_relaxed) >= STACK_TRIED_MAX) {
+    while (map_stack(t)) {
+        int rc = create(t);
+        if (rc != EINVAL || atomic_load_explicit(&t->stack_bytes, memory_order_relaxed) >= STACK_TRIED_MAX) {
             return rc;
         }
-        outgrow_stack();
+        outgrow_stack(t);
     }
     return ENOMEM;
 }
 
-static bool may_start(void) {
-    int is = atomic_load_explicit(&state, memory_order_acquire);
-    if (is == FAILED && hp_clock_ns() < atomic_load_explicit(&retry_at, memory_order_relaxed)) {
+static bool may_start(struct guard_thread *t) {
+    int is = atomic_load_explicit(&t->state, memory_order_acquire);
+    if (is == FAILED && hp_clock_ns() < atomic_load_explicit(&t->retry_at, memory_order_relaxed)) {
         return false;
     }
     return (is == NONE || is == FAILED) &&
-           atomic_compare_exchange_strong_explicit(&state, &is, STARTING, memory_order_acq_rel,
+           atomic_compare_exchange_strong_explicit(&t->state, &is, STARTING, memory_order_acq_rel,
                                                    memory_order_relaxed);
 }
 
-static void note_failure(int rc) {
-    if (failures == 0) {
-        hp_log(HP_LOG_WARN, "the guard's thread can't be made (%s); the limit is watched at allocations only",
-               strerrordesc_np(rc));
+static void note_failure(struct guard_thread *t, int rc) {
+    if (t->failures == 0) {
+        hp_log(HP_LOG_WARN, "the thread %s can't be made (%s); %s", t->name, strerrordesc_np(rc), t->loss);
     }
-    int64_t pause = SECOND << (failures < 6 ? failures : 6);
-    failures++;
-    atomic_store_explicit(&retry_at, hp_clock_ns() + pause, memory_order_relaxed);
-    atomic_store_explicit(&state, FAILED, memory_order_release);
+    int64_t pause = SECOND << (t->failures < 6 ? t->failures : 6);
+    t->failures++;
+    atomic_store_explicit(&t->retry_at, hp_clock_ns() + pause, memory_order_relaxed);
+    atomic_store_explicit(&t->state, FAILED, memory_order_release);
 }
 
-bool guard_thread_start(void (*body)(void)) {
-    if (!may_start()) {
-        return guard_thread_is_there();
+bool guard_thread_start(struct guard_thread *t) {
+    if (!may_start(t)) {
+        return guard_thread_is_there(t);
     }
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits it */
-    int rc = create_with_stack(body);
+    int rc = create_with_stack(t);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc != 0) {
-        note_failure(rc);
+        note_failure(t, rc);
         return false;
     }
     int starting = STARTING; /* unless the thread has found its stack too small already */
-    atomic_compare_exchange_strong_explicit(&state, &starting, RUNNING, memory_order_acq_rel,
+    atomic_compare_exchange_strong_explicit(&t->state, &starting, RUNNING, memory_order_acq_rel,
                                             memory_order_relaxed);
     return true;
 }
 
-bool guard_thread_is_there(void) {
-    int is = atomic_load_explicit(&state, memory_order_acquire);
+bool guard_thread_is_there(const struct guard_thread *t) {
+    int is = atomic_load_explicit(&t->state, memory_order_acquire);
     return is == STARTING || is == RUNNING;
 }
 
-bool guard_thread_is_self(void) {
-    return is_self;
+bool guard_thread_is_self(const struct guard_thread *t) {
+    return self == t;
 }
 
-void guard_thread_forget(void) {
-    if (is_self) {
-        stack = NULL; /* a callback of the application forked on it: the child's only thread stands there */
-        is_self = false;
+void guard_thread_forget(struct guard_thread *t) {
+    if (self == t) {
+        t->stack =
+            NULL; /* a callback of the application forked on it: the child's only thread stands there */
+        self = NULL;
     }
-    failures = 0;
-    atomic_store_explicit(&state, NONE, memory_order_release);
+    t->failures = 0;
+    atomic_store_explicit(&t->state, NONE, memory_order_release);
+}
+
+/* One call: unshare(2) is denied in containers that allow this one, and would first copy the table. */
+bool guard_thread_leave_descriptors(void) {
+    if (syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_UNSHARE) != 0) {
+        return false;
+    }
+    hp_log_find_standard_error();
+    return true;
 }

@@ -1,5 +1,5 @@
 /*
- * The guard's own thread: made when asked for, at most one a process, never ended.
+ * The guard's own threads: each made when asked for, once a process, never ended.
  *
  * Its stack is ours, present in memory from the start (what runs there may run when there is no more memory
  * to be had), and ends at a page that faults. All signals are blocked on it: an application that waits for a
@@ -8,20 +8,46 @@
 #ifndef GUARD_THREAD_H
 #define GUARD_THREAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Makes the thread run `body`, which must not return, unless it is there. Cheap when it is. When it can't be
- * made that is said once, and tried again after 1 s, 2 s, … 64 s. Returns whether it is there or being made.
- */
-bool guard_thread_start(void (*body)(void));
+/* Static, one for each thread; the first three are set by its owner. */
+struct guard_thread {
+    const char *name;   /* at most 15 bytes */
+    void (*body)(void); /* does not return, but in a child that was forked on this very thread */
+    const char *loss;   /* what people lose when it can't be made */
+
+    _Atomic int state;
+    _Atomic int64_t retry_at; /* while it could not be made */
+    /* Written by who has set that it is being made, and by the new thread before it says that it runs. */
+    unsigned failures;
+    char *stack;                /* above the page that faults; NULL: none yet */
+    _Atomic size_t stack_bytes; /* to ask for, or of `stack` */
+};
+
+/* Makes the thread, unless it is there. Cheap when it is. When it can't be made that is said once, and tried
+ * again after 1 s, 2 s, … 64 s. Returns whether it is there or being made. */
+bool guard_thread_start(struct guard_thread *thread);
 
 /* Whether it is there or being made. */
-bool guard_thread_is_there(void);
+bool guard_thread_is_there(const struct guard_thread *thread);
 
 /* Whether the caller runs on it. */
-bool guard_thread_is_self(void);
+bool guard_thread_is_self(const struct guard_thread *thread);
 
 /* In a forked child, which has only the thread that called fork(): there is no thread of ours. */
-void guard_thread_forget(void);
+void guard_thread_forget(struct guard_thread *thread);
+
+/*
+ * Gives the calling thread an empty table of descriptors of its own, where the kernel can (5.9) and may; log
+ * lines of this thread go to the application's standard error as it is at that time. Returns whether it has
+ * one.
+ *
+ * In the application's table it could find no number free, or have one closed or replaced under its hands by
+ * an application that closes whatever it finds; and what it opens would be seen, and inherited, by others.
+ */
+bool guard_thread_leave_descriptors(void);
 
 #endif

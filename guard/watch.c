@@ -11,11 +11,17 @@
 #define FIND_AGAIN (5 * SECOND)      /* when something is odd */
 #define READ_EVERY (SECOND * 9 / 10) /* each turn of a timer that sleeps a second */
 
+/* How long a dump takes: before the first one is known; and at the most, for one that waited for a disk says
+ * nothing of the next. */
+#define DUMP_FIRST_NS (SECOND / 50)
+#define DUMP_MAX_NS SECOND
+
 void guard_watch_init(struct guard_watch *watch, const struct hp_options *options) {
     watch->wish = (struct guard_limit_wish){.setting = options->limit, .set = 0};
     watch->thresholds = &options->thresholds;
     watch->limits.ram = UINT64_MAX;
     watch->reading.limit = UINT64_MAX;
+    watch->dump_ns = DUMP_FIRST_NS;
 }
 
 struct guard_news guard_watch_take_news(struct guard_watch *watch) {
@@ -80,6 +86,7 @@ static void follow_limits(struct guard_watch *watch) {
         if (before != NULL) {
             usage[i] = watch->usage[before - watch->at];
             next->pace = before->pace;
+            next->trend = before->trend;
             if (before->pair.limit == pair->limit || !guard_pair_kills(pair)) {
                 next->arming = before->arming;
             }
@@ -88,6 +95,7 @@ static void follow_limits(struct guard_watch *watch) {
             guard_policy_make(&next->policy, watch->thresholds, pair->limit, guard_pair_kills(pair));
         note_left_out(watch, left_out);
     }
+    watch->generation++;
     watch->count = watch->limits.count;
     memcpy(watch->at, watch->next, watch->count * sizeof watch->at[0]);
     memcpy(watch->usage, usage, watch->count * sizeof usage[0]);
@@ -156,7 +164,8 @@ static void read_usages(struct guard_watch *watch, bool exactly) {
     for (unsigned i = 0; i < watch->count; i++) {
         floors[i] = exactly ? 0 : guard_policy_floor(&watch->at[i].policy);
     }
-    if (!guard_limits_usage(&watch->limits, floors, &watch->scratch, watch->usage)) {
+    watch->is_stale = !guard_limits_usage(&watch->limits, floors, &watch->scratch, watch->usage);
+    if (watch->is_stale) {
         note_failure(watch);
     }
     unsigned nearest = 0;
@@ -179,13 +188,16 @@ void guard_watch_read(struct guard_watch *watch) {
 static void fill_find(const struct guard_watch *watch, unsigned pair, struct guard_verdict verdict,
                       struct guard_find *find) {
     const struct guard_watched *watched = &watch->at[pair];
+    *find = (struct guard_find){
+        .crossing = {.threshold = watched->policy.at[verdict.rung],
+                     .percent = guard_policy_percent(&watched->policy, verdict.rung),
+                     .is_last = verdict.is_last,
+                     .is_predicted = verdict.is_predicted},
+        .pair = watched->pair,
+        .expected = verdict.expected,
+        .no_relief = verdict.no_relief,
+    };
     fill_reading(watch, pair, &find->crossing.reading);
-    find->crossing.threshold = watched->policy.at[verdict.rung];
-    find->crossing.percent = guard_policy_percent(&watched->policy, verdict.rung);
-    find->crossing.is_last = verdict.is_last;
-    find->crossing.is_predicted = verdict.is_predicted;
-    find->pair = watched->pair;
-    find->no_relief = verdict.no_relief;
 }
 
 bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t ticket, int64_t now,
@@ -198,8 +210,10 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
         struct guard_watched *watched = &watch->at[i];
         uint64_t usage = watch->usage[i];
         guard_pace_note(&watched->pace, usage, now);
+        struct guard_outlook outlook = {
+            .pending = pending, .growth = guard_trend_note(&watched->trend, usage, now, watch->dump_ns)};
         struct guard_verdict verdict =
-            guard_decide(&watched->policy, &watched->arming, usage, pending, ticket, now);
+            guard_decide(&watched->policy, &watched->arming, usage, &outlook, ticket, now);
         bool is_better = !best.crossed || (verdict.is_last && !best.is_last) ||
                          (verdict.is_last == best.is_last && is_nearer(watch, i, best_pair));
         if (verdict.crossed && is_better) {
@@ -213,7 +227,7 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
     return best.crossed;
 }
 
-bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find, uint64_t pending) {
+bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find) {
     const struct guard_watched *watched = find_same(watch, &find->pair);
     if (watched == NULL) {
         return false;
@@ -221,7 +235,12 @@ bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find,
     read_usages(watch, false);
     uint64_t usage = watch->usage[watched - watch->at];
     find->crossing.reading.usage = usage;
-    return usage < find->crossing.threshold && pending < find->crossing.threshold - usage;
+    return usage < find->crossing.threshold && find->expected < find->crossing.threshold - usage;
+}
+
+void guard_watch_note_dump(struct guard_watch *watch, int64_t took) {
+    int64_t expected = took > watch->dump_ns / 2 ? took : watch->dump_ns / 2;
+    watch->dump_ns = expected < DUMP_MAX_NS ? expected : DUMP_MAX_NS;
 }
 
 void guard_watch_settle(struct guard_watch *watch, uint32_t ticket, enum guard_outcome outcome, int64_t retry,
@@ -235,6 +254,7 @@ void guard_watch_reset(struct guard_watch *watch) {
     for (unsigned i = 0; i < watch->count; i++) {
         watch->at[i].arming = (struct guard_arming){0};
         watch->at[i].pace = (struct guard_pace){0};
+        watch->at[i].trend = (struct guard_trend){0};
     }
     watch->found_at = 0;
     watch->read_at = 0;

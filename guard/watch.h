@@ -19,6 +19,7 @@ struct guard_watched {
     struct guard_policy policy;
     struct guard_arming arming;
     struct guard_pace pace;
+    struct guard_trend trend;
 };
 
 /* What people should be told, once the lock is released: a write to a full pipe may block. */
@@ -38,11 +39,14 @@ struct guard_watch {
     struct guard_watched at[GUARD_PAIRS_MAX];
     uint64_t usage[GUARD_PAIRS_MAX]; /* of at[i]: the latest that could be read */
     uint64_t untouched; /* of the process (usage.h), at the last refresh and with what was handed out since */
+    uint32_t generation; /* counts how often at[].pair or policy has changed; 0: never filled */
     struct guard_reading reading;
     bool is_exact;    /* the reading: not just an upper bound */
+    int64_t dump_ns;  /* how long a dump takes, to go by the last ones */
     int64_t found_at; /* when the cgroup was last looked for; 0: never */
     int64_t read_at;  /* when the limits were last read; 0: never */
     bool is_odd;      /* a read failed, or usage is above a limit: look for the cgroup again soon */
+    bool is_stale;    /* the latest reading failed in part: this thread may have no descriptor free */
     bool has_said_unreadable;
     bool has_said_sizes;
     struct guard_news news;
@@ -54,6 +58,7 @@ struct guard_watch {
 struct guard_find {
     struct guard_crossing crossing;
     struct guard_pair pair;
+    uint64_t expected; /* bytes on top of the usage that take it there; 0: it is there */
     bool no_relief;
 };
 
@@ -73,9 +78,12 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
 /* Brings watch->reading up to date, less the file cache, and decides nothing. */
 void guard_watch_read(struct guard_watch *watch);
 
-/* Reads the usage of the pair that `find` is about into its reading. Returns whether usage, with `pending` on
- * top, is below the threshold now. */
-bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find, uint64_t pending);
+/* Reads the usage of the pair that `find` is about into its reading. Returns whether usage, with what is
+ * expected on top, is below the threshold now. */
+bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find);
+
+/* A dump has taken `took` ns. */
+void guard_watch_note_dump(struct guard_watch *watch, int64_t took);
 
 /* A job has ended (decide.h). */
 void guard_watch_settle(struct guard_watch *watch, uint32_t ticket, enum guard_outcome outcome, int64_t retry,

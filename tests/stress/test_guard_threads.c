@@ -34,8 +34,9 @@ static _Atomic unsigned long requests;
 static _Atomic unsigned long checks;
 static _Atomic int64_t longest;
 
+/* The guard's thread has no standard error of its own; hp_log() finds the process's. */
 static void die(const char *what) {
-    (void)fprintf(stderr, "%s\n", what);
+    hp_log(HP_LOG_ERROR, "%s", what);
     _exit(1);
 }
 

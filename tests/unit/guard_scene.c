@@ -1,5 +1,6 @@
 #include "tests/unit/guard_scene.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -50,6 +51,7 @@ static void host_purge(void) {
 
 static bool host_dump(const struct guard_crossing *crossing) {
     sleep_ms(seen.dump_ms);
+    errno = EIO; /* as any that went through files */
     if (seen.failing > 0) {
         seen.failing--;
         return false;

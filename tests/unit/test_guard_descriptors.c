@@ -39,14 +39,16 @@ static void path_of(const char *name, int number, char *path, size_t cap) {
     (void)snprintf(path, cap, "%s/%s%d", folder, name, number);
 }
 
-/* Opens two at a time, as a dump and its folder. */
+/* Opens three at a time: more than a dump and its folder. */
 static bool dump_to_file(const struct guard_crossing *crossing) {
     char path[64];
     path_of("dump", files, path, sizeof path);
     int in = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    int again = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     int fd = hp_sys_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    bool done = in >= 0 && fd >= 0 && hp_sys_write(fd, "dump", 4) == 4 && hp_sys_fsync(fd) == 0;
+    bool done = in >= 0 && again >= 0 && fd >= 0 && hp_sys_write(fd, "dump", 4) == 4 && hp_sys_fsync(fd) == 0;
     (void)hp_sys_close(fd);
+    (void)hp_sys_close(again);
     (void)hp_sys_close(in);
     seen.crossings[0] = *crossing;
     files += done;
@@ -264,7 +266,9 @@ static void lines_are_written_without_leave_to_copy(void) {
     }
     change_limit("134217728\n");
     sleep_ms(2000);
-    if (size_of("log", 0) <= 7) {
+    char start[8] = "";
+    int again = open(path, O_RDONLY);
+    if (size_of("log", 0) <= 7 || read(again, start, 7) != 7 || strcmp(start, "before\n") != 0) {
         _exit(7);
     }
 }

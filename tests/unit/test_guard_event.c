@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -116,6 +117,7 @@ static void watch_group(enum guard_pair_kind kind, uint64_t threshold) {
 static pid_t start_neighbour(uint64_t mib) {
     pid_t child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         char pid[16];
         (void)snprintf(pid, sizeof pid, "%d", getpid());
         write_file("cgroup.procs", pid);
@@ -193,6 +195,7 @@ static void a_flood_of_events_is_held_back(void) {
     int64_t start = hp_clock_ns();
     pid_t child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         char pid[16];
         (void)snprintf(pid, sizeof pid, "%d", getpid());
         write_file("cgroup.procs", pid);
