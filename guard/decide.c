@@ -21,9 +21,14 @@ enum { FAILURES_MAX = 6 };
 /* Growth that is less than this share of the room above the last threshold is no race. */
 enum { GROWTH_SHARE = 4 };
 
-static const unsigned tokens[GUARD_TOKENS] = {
-    [GUARD_TOKEN_LOWER] = 8, [GUARD_TOKEN_LAST] = 4, [GUARD_TOKEN_REFUSED] = 2};
-#define REFILL (60 * SECOND)
+static const struct {
+    unsigned tokens;
+    int64_t refill; /* one more after this long */
+} allowance[GUARD_TOKENS] = {
+    [GUARD_TOKEN_LOWER] = {8, 60 * SECOND},
+    [GUARD_TOKEN_LAST] = {4, 10 * SECOND},
+    [GUARD_TOKEN_REFUSED] = {2, 60 * SECOND},
+};
 
 static uint64_t percent_of(uint64_t limit, uint64_t percent) {
     return limit / 100 * percent + limit % 100 * percent / 100;
@@ -230,10 +235,10 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
     }
 }
 
-static void refill(struct guard_bucket *bucket, int64_t now) {
-    while (bucket->used > 0 && now - bucket->since >= REFILL) {
+static void refill(struct guard_bucket *bucket, int64_t every, int64_t now) {
+    while (bucket->used > 0 && now - bucket->since >= every) {
         bucket->used--;
-        bucket->since += REFILL;
+        bucket->since += every;
     }
     if (bucket->used == 0) {
         bucket->since = now;
@@ -242,9 +247,9 @@ static void refill(struct guard_bucket *bucket, int64_t now) {
 
 int64_t guard_budget_take(struct guard_budget *budget, enum guard_token token, int64_t now) {
     struct guard_bucket *bucket = &budget->bucket[token];
-    refill(bucket, now);
-    if (bucket->used == tokens[token]) {
-        return bucket->since + REFILL;
+    refill(bucket, allowance[token].refill, now);
+    if (bucket->used == allowance[token].tokens) {
+        return bucket->since + allowance[token].refill;
     }
     bucket->used++;
     return 0;

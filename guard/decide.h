@@ -96,8 +96,9 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
 
 /*
  * How many dumps: a token each. A bucket for each kind, so that a sawtooth across the lower thresholds cannot
- * use up what the last one needs. An hour's sawtooth across all thresholds makes at most 8 + 4 + 2 * 60
- * dumps.
+ * use up what the last one needs. That one's fills fastest: the dump before a kill must not be older than a
+ * few seconds, however often the threshold was crossed before. An hour's sawtooth across all thresholds makes at
+ * most 8 + 60 and 4 + 360 dumps, of some milliseconds each; how many files stay is the rotation's business.
  */
 enum guard_token {
     GUARD_TOKEN_LOWER,

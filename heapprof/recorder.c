@@ -187,7 +187,9 @@ __attribute__((noinline, cold)) void *hp_recorder_alloc(size_t size, int flags, 
     struct sample sample;
     hp_thread_mute(t);
     if (sample_begin(&sample, t, size, caller)) {
+        t->asking++;
         object = je_mallocx(size == 0 ? 1 : size, hp_allocator_page_aligned(flags));
+        t->asking--;
         if (object != NULL) {
             sample_commit(&sample, object);
         } else {
@@ -243,7 +245,9 @@ static void *realloc_sampled(struct hp_thread *t, void *object, size_t size, int
     if (!sample_begin(&sample, t, size, caller)) {
         return NULL;
     }
+    t->asking++;
     void *moved = je_rallocx(object, size, hp_allocator_page_aligned(flags));
+    t->asking--;
     if (moved != NULL) {
         sample_commit(&sample, moved);
     } else {
@@ -274,7 +278,9 @@ __attribute__((noinline)) void *hp_recorder_realloc(void *object, size_t size, i
     void *moved = sampled ? realloc_sampled(t, object, size, flags, caller) : NULL;
     if (moved == NULL) {
         errno = saved_errno;
+        t->asking++;
         moved = ordinary(object, size, flags);
+        t->asking--;
         saved_errno = errno;
     }
     if (entry != 0 && moved == NULL && size != 0) { /* it failed: the object is as it was */
@@ -289,10 +295,12 @@ __attribute__((noinline)) void *hp_recorder_realloc(void *object, size_t size, i
     return moved;
 }
 
-/* Nothing deferred is freed afterwards, as it is elsewhere: that would ask jemalloc for locks it may hold. */
+/* In a signal handler that has interrupted us, locks of ours may be held that a dump needs: then none is made.
+ * Nothing deferred is freed afterwards, as it is elsewhere: that would ask jemalloc for locks it may hold. */
 void hp_recorder_out_of_memory(size_t bytes) {
     struct hp_thread *t = &hp_thread;
-    if (atomic_load_explicit(&state, memory_order_acquire) != STATE_ON) {
+    bool may_hold_lock = hp_thread_is_inside(t) && t->asking == 0;
+    if (may_hold_lock || atomic_load_explicit(&state, memory_order_acquire) != STATE_ON) {
         return;
     }
     int saved_errno = errno;

@@ -22,6 +22,7 @@ struct hp_thread {
     uint64_t random; /* the generator's state; 0: not seeded yet */
     uint32_t muted;  /* nesting depth, for both reasons */
     uint32_t paused; /* nesting depth of the application's reason */
+    uint32_t asking; /* nesting depth of our own calls to jemalloc, in which no lock of ours is held */
     void *deferred;  /* objects freed while heapprof was at work, linked through their first word */
 };
 
@@ -48,7 +49,7 @@ static inline void hp_thread_unmute(struct hp_thread *t) {
     atomic_signal_fence(memory_order_seq_cst); /* who looks for deferred objects next must see a handler's */
 }
 
-/* Whether heapprof is at work on this thread further up its stack: locks of ours may be held. */
+/* Whether heapprof is at work on this thread further up its stack: locks of ours may be held, but for `asking`. */
 static inline bool hp_thread_is_inside(const struct hp_thread *t) {
     return t->muted > t->paused;
 }

@@ -46,7 +46,7 @@ def swing_case(h, short):
                 settings={"HEAPPROF_KEEP": str(KEEP), "MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"})
     found, others = dumps.list_ours(run.folder)
     made = found[-1].order[1] if found else 0
-    most = 8 + 4 + 2 * math.ceil(seconds / 60)
+    most = 8 + math.ceil(seconds / 60) + 4 + math.ceil(seconds / 10)
     problems = []
     if run.ending["status"] != 0 or run.was_killed:
         problems.append(f"did not end well: {run.ending} {run.log}")
