@@ -16,7 +16,8 @@
  * How often an allocating thread may read. Between two readings lie at least `guard_bytes_allowed` bytes
  * handed out by the process and READ_PAUSE_NS, but for a request that alone could cross.
  *
- * allowed = half of the distance to the next thing that could happen (guard_distance), but not below 64 KiB.
+ * allowed = half of the distance to the next thing that could happen (guard_distance), divided by the processes
+ * that share the way (guard_watch_allowance), but not below 64 KiB.
  * Half, because the counter is only near the truth: it is set to 0 before the files are read, so what others
  * hand out meanwhile counts twice (early: harmless), but what was handed out before and is touched after the
  * reading counts not at all. Coming nearer, the halves shrink, so a climb of 12 MiB to a threshold costs 8
@@ -88,7 +89,8 @@ void guard_wake(void) {
 void guard_publish(void) {
     const struct guard_watch *watch = &guard_state.watch;
     uint64_t distance = guard_watch_distance(watch);
-    uint64_t allowed = distance / 2 > ALLOWED_LEAST ? distance / 2 : ALLOWED_LEAST;
+    uint64_t allowed = guard_watch_allowance(watch);
+    allowed = allowed > ALLOWED_LEAST ? allowed : ALLOWED_LEAST;
     if (watch->count == 0) {
         allowed = UINT64_MAX;
     } else if (watch->read_at == 0 || guard_jobs_gate_is_closed()) {

@@ -114,6 +114,7 @@ static void read_untouched(struct guard_watch *watch) {
     struct guard_process process;
     if (guard_process_usage(watch->limits.swap > 0, &watch->scratch, &process) == 0) {
         watch->untouched = process.untouched;
+        watch->resident = process.resident;
     }
 }
 
@@ -265,6 +266,23 @@ uint64_t guard_watch_distance(const struct guard_watch *watch) {
     for (unsigned i = 0; i < watch->count; i++) {
         uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->usage[i]);
         least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+/* How many processes of its size would make the usage of a pair. A reading costs microseconds: never too many. */
+static uint64_t crowd_of(const struct guard_watch *watch, unsigned pair) {
+    enum { CROWD_MAX = 16 };
+    uint64_t crowd = watch->resident != 0 ? watch->usage[pair] / watch->resident : 1;
+    return crowd < 1 ? 1 : crowd > CROWD_MAX ? CROWD_MAX : crowd;
+}
+
+uint64_t guard_watch_allowance(const struct guard_watch *watch) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < watch->count; i++) {
+        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->usage[i]);
+        uint64_t part = distance / 2 / crowd_of(watch, i);
+        least = part < least ? part : least;
     }
     return least;
 }

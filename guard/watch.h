@@ -39,6 +39,7 @@ struct guard_watch {
     struct guard_watched at[GUARD_PAIRS_MAX];
     uint64_t usage[GUARD_PAIRS_MAX]; /* of at[i]: the latest that could be read */
     uint64_t untouched; /* of the process (usage.h), at the last refresh and with what was handed out since */
+    uint64_t resident;  /* of the process, at the last refresh; 0: not known */
     uint32_t generation; /* counts how often at[].pair or policy has changed; 0: never filled */
     struct guard_reading reading;
     bool is_exact;    /* the reading: not just an upper bound */
@@ -94,6 +95,10 @@ void guard_watch_reset(struct guard_watch *watch);
 
 /* Bytes that must be handed out before anything could be crossed; UINT64_MAX when nothing is watched. */
 uint64_t guard_watch_distance(const struct guard_watch *watch);
+
+/* Bytes that this process may hand out before it looks again: half of the distance; of a cgroup, where others take
+ * their part of the way meanwhile, this process's part of it. */
+uint64_t guard_watch_allowance(const struct guard_watch *watch);
 
 /* How long the timer may sleep, ns; < 0: for ever, nothing is to be watched. */
 int64_t guard_watch_sleep(const struct guard_watch *watch);
