@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "guard/event.h"
 #include "guard/jobs.h"
@@ -320,16 +321,36 @@ uint64_t guard_limit(void) {
 
 /* -- fork() -- */
 
+/* A thread that reads holds the lock, and a file may hang (an lxcfs that does not answer): fork() must not. */
+#define FORK_PATIENCE_NS INT64_C(200000000)
+
+static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
+
 void guard_fork_prepare(void) {
-    guard_lock();
+    held_for_fork = guard_lock_within(FORK_PATIENCE_NS);
 }
 
 void guard_fork_parent(void) {
-    guard_unlock();
+    if (held_for_fork) {
+        guard_unlock();
+    }
+}
+
+/* The watch was copied in the middle of another thread's reading: all of it is found anew. */
+static void begin_watch_again(struct guard_watch *watch) {
+    uint64_t set = watch->wish.set;
+    memset(watch, 0, sizeof *watch);
+    guard_watch_init(watch, guard_state.options);
+    watch->wish.set = set;
+    hp_lock_reset(&lock);
+    guard_lock();
 }
 
 void guard_fork_child(void) {
     struct guard_watch *watch = &guard_state.watch;
+    if (!held_for_fork && guard_state.options != NULL) {
+        begin_watch_again(watch);
+    }
     guard_watch_reset(watch);
     guard_jobs_reset();
     guard_set_acting(false);

@@ -43,7 +43,7 @@ static struct memory {
     uint32_t comment_count;
 } *memory;
 static struct hp_gzip *gzip;
-static bool held_for_fork;
+static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
 void hp_capture_init(const struct hp_capture_config *new_config) {
     config = *new_config;

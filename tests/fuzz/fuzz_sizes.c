@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BLANK "[ \t\r\n]*"
-static const char grammar[] = "^" BLANK "([0-9]+(\\.[0-9]+)?)" BLANK "([kmgt]?)(i?b)?" BLANK "$";
+static const char grammar[] = "^" BLANK "([0-9]+(\\.[0-9]+)?)" BLANK "([kmgt]?)(i?b?)" BLANK "$";
 
 static const regex_t *compiled(void) {
     static regex_t regex;
@@ -30,7 +30,7 @@ static long double expected(const char *text) {
         return -1;
     }
     bool has_letter = part[3].rm_eo > part[3].rm_so;
-    bool has_i = part[4].rm_eo - part[4].rm_so == 2;
+    bool has_i = part[4].rm_eo > part[4].rm_so && (text[part[4].rm_so] | 0x20) == 'i';
     if (has_i && !has_letter) {
         return -1; /* "1iB" */
     }
