@@ -107,7 +107,7 @@ static void failures(void) {
     CHECK(posix_memalign(&q, 0, 100) == EINVAL && q == p);
     CHECK(posix_memalign(&q, sizeof(void *) / 2, 100) == EINVAL && q == p);
     errno = 0;
-    CHECK(aligned_alloc(3, 99) == NULL && errno == EINVAL);
+    CHECK(aligned_alloc(3 + zero, 99) == NULL && errno == EINVAL);
     free(p);
 }
 

@@ -7,6 +7,7 @@
  * without heapprof. So the handler acts only where the signal has hit the program itself or one of the
  * functions of heapprof's that the file RANGES lists ("OFFSET SIZE" in the library, hexadecimal).
  */
+#include <stdatomic.h>
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -77,13 +78,13 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 #endif
     int saved = errno;
     if (may_allocate(pc)) {
-        void *p = __atomic_exchange_n(&kept[turn % KEPT], NULL, __ATOMIC_ACQ_REL);
+        void *p = atomic_exchange_explicit(&kept[turn % KEPT], NULL, memory_order_acq_rel);
         if (turn % 3 == 0) {
             free(p);
             p = NULL;
         }
         p = in_handler(p, 1 + turn % 5000);
-        free(__atomic_exchange_n(&kept[(turn + 7) % KEPT], p, __ATOMIC_ACQ_REL));
+        free(atomic_exchange_explicit(&kept[(turn + 7) % KEPT], p, memory_order_acq_rel));
         turn++;
     }
     errno = saved;
@@ -126,9 +127,9 @@ static void catch_signal(bool on_own_stack) {
 static void allocate_for(unsigned seconds) {
     time_t end = time(NULL) + (time_t)seconds + 1;
     for (unsigned turn = 0; time(NULL) < end; turn++) {
-        void *p = __atomic_exchange_n(&kept[turn % KEPT], NULL, __ATOMIC_ACQ_REL);
+        void *p = atomic_exchange_explicit(&kept[turn % KEPT], NULL, memory_order_acq_rel);
         p = regular(p, 1 + turn * 7 % 9000);
-        free(__atomic_exchange_n(&kept[turn % KEPT], p, __ATOMIC_ACQ_REL));
+        free(atomic_exchange_explicit(&kept[turn % KEPT], p, memory_order_acq_rel));
     }
 }
 
