@@ -57,10 +57,12 @@ HEAPPROF_API bool heapprof_read_memory(struct heapprof_memory *memory);
 HEAPPROF_API void heapprof_set_limit(uint64_t bytes);
 
 /* Called when a threshold was crossed and before anything is dumped, on a thread of heapprof's: a chance to
- * drop caches. It should return within milliseconds; it may allocate and free. */
+ * drop caches. It should return within milliseconds, and the dump does not wait for it much longer; it may allocate
+ * and free, and finds all signals blocked. `threshold` is in bytes; usage may be below it when the crossing is foreseen. */
 typedef void heapprof_pressure(const struct heapprof_memory *memory, uint64_t threshold, void *context);
 
-/* Registers a callback, for good. 0, or ENOSPC when there are eight already. */
+/* Registers a callback, for good: it, and what it uses, must be there until the process ends, exit() included. 0, or
+ * ENOSPC when there are eight already. */
 HEAPPROF_API int heapprof_on_pressure(heapprof_pressure *callback, void *context);
 
 /* Between these the calling thread's allocations are not sampled (frees of sampled objects still count).
