@@ -87,7 +87,7 @@ The metrics code holds about two thirds: exporting was switched off, recording w
     $build/heapprof top --sort cum $dump
   all that was ever asked for, freed or not
     $build/heapprof top --type alloc_space $dump
-  with Go's own tool, which shows addresses only for C
+  with Go's own tool, which names functions of C, but no inlined ones
     go tool pprof -top $dump
   the repaired service: stays far below the limit (34 seconds)
     tools/memcg.sh $limit $build/heapprof run --dump-dir $dumps -- $service --fixed
