@@ -17,10 +17,6 @@ void hp_sampler_init(uint64_t new_period) {
     period = new_period;
 }
 
-uint64_t hp_sampler_period(void) {
-    return period;
-}
-
 /* Different for every process (the kernel's AT_RANDOM), thread and moment. */
 static uint64_t seed(const struct hp_thread *t) {
     const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes, not aligned */

@@ -40,9 +40,6 @@ static inline __attribute__((always_inline)) bool hp_sampler_passes(size_t size)
 /* Sets the mean distance in bytes, >= 1. Before anything is sampled; not thread-safe. */
 void hp_sampler_init(uint64_t period);
 
-/* The period in bytes; 0 before hp_sampler_init(). */
-uint64_t hp_sampler_period(void);
-
 /* The cold path, for an allocation that did not pass, on a thread that is not muted: draws the next distance.
  * Returns whether this allocation is sampled; false only when the thread's first distance had yet to be
  * drawn and the allocation passes it. */
