@@ -34,7 +34,8 @@ typedef struct {
 /* Mean bytes between two samples; 0: auto. */
 typedef uint64_t hp_option_sample;
 
-/* A path or a list, kept as the environment has it (the text lives as long as the process). */
+/* A path or a list, kept where the environment has it: good only until the application runs, which may write a title
+ * for ps(1) over it. */
 typedef const char *hp_option_path;
 typedef const char *hp_option_name;
 typedef const char *hp_option_programs;

@@ -135,9 +135,9 @@ static int write_and_publish(const struct hp_capture_facts *facts) {
     return hp_sink_publish(&memory->sink) == 0 ? 0 : memory->sink.error;
 }
 
-/* Takes an early dump's turn among the processes that dump into `folder` now: a descriptor that holds the folder's lock until
- * it is closed, or -1 when there is no waiting for it. The more of its limit a process holds, the oftener it asks,
- * so the largest come first. */
+/* Takes an early dump's turn among the processes that dump into `folder` now: a descriptor that holds the folder's
+ * lock until it is closed, or -1 when there is no waiting for it. The more of its limit a process holds, the oftener
+ * it asks, so the largest come first. */
 static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
     int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
@@ -289,5 +289,8 @@ void hp_capture_fork_child(void) {
         hp_lock_reset(&lock);
     }
     next_seq = 1;
-    hp_dump_identity_init(&identity, config.service);
+    /* Not config.service: that may be the environment's text, which the parent may have overwritten meanwhile with a
+     * title for ps(1), as servers do before they fork. */
+    struct hp_dump_identity parent = identity;
+    hp_dump_identity_init(&identity, parent.service);
 }

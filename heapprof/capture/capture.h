@@ -26,7 +26,7 @@ struct hp_capture_facts {
     uint64_t stacks_truncated;
 };
 
-/* Where dumps go and how they are named; the texts must live on. Called once by init.c. */
+/* Where dumps go and how they are named; the folders must live on. Called once by init.c. */
 struct hp_capture_config {
     const char *folder; /* absolute */
     const char *spare;  /* where a dump goes that can't be written there; NULL: nowhere */
