@@ -12,22 +12,7 @@ export HEAPPROF_SAMPLE=1 HEAPPROF_LIMIT=off PPROF_TMPDIR=/nonexistent
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
-
-skip() {
-    echo "SKIP: $*" >&2
-    exit 77
-}
-
-needs() { # commands…
-    local command
-    for command in "$@"; do
-        command -v "$command" >/dev/null || skip "there is no $command here"
-    done
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../verdicts.sh"
 
 quietly() { # command…: what it says is shown only if it fails
     "$@" >"$work/said" 2>&1 || fail "'$*': $(cat "$work/said")"

@@ -15,22 +15,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp # where a dump goes that can't go where it should
 
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
-
-skip() {
-    echo "SKIP: $*" >&2
-    exit 77
-}
-
-needs() { # commands…
-    local command
-    for command in "$@"; do
-        command -v "$command" >/dev/null || skip "there is no $command here"
-    done
-}
+. "$(dirname "${BASH_SOURCE[0]}")/../../verdicts.sh"
 
 preloaded() { # command…
     LD_PRELOAD=$HP_LIBRARY "$@"
