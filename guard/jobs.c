@@ -102,7 +102,7 @@ static bool queue_refused(uint64_t bytes) {
 }
 
 bool guard_jobs_queue_refused(uint64_t bytes) {
-    if (!wants(HP_ACTION_DUMP) || guard_state.host->dump == NULL || !guard_lock_within(guard_gate_ns())) {
+    if (!wants(HP_ACTION_DUMP) || guard_state.host->dump == NULL || !guard_lock_within(PATIENCE_NS)) {
         return false;
     }
     bool is_coming = queue_refused(bytes);
