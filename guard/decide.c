@@ -89,6 +89,10 @@ uint64_t guard_policy_floor(const struct guard_policy *policy) {
     return armed_below(policy, 0);
 }
 
+uint64_t guard_policy_race(const struct guard_policy *policy) {
+    return policy->kills ? (policy->limit - policy->at[policy->count - 1]) / GROWTH_SHARE : UINT64_MAX;
+}
+
 static void rearm(const struct guard_policy *policy, struct guard_arming *arming, uint64_t usage) {
     for (unsigned i = 0; i < policy->count; i++) {
         if (arming->rung[i].fired && usage < armed_below(policy, i)) {
@@ -142,8 +146,8 @@ static uint64_t sum(uint64_t a, uint64_t b) {
 static uint64_t racing_growth(const struct guard_policy *policy, const struct guard_arming *arming,
                               uint64_t usage, uint64_t growth, int64_t now) {
     unsigned last = policy->count - 1;
-    bool races = policy->kills && growth > (policy->limit - policy->at[last]) / GROWTH_SHARE &&
-                 sum(usage, growth) >= policy->at[last] && is_foreseeable(&arming->rung[last], now);
+    bool races = growth > guard_policy_race(policy) && sum(usage, growth) >= policy->at[last] &&
+                 is_foreseeable(&arming->rung[last], now);
     return races ? growth : 0;
 }
 

@@ -66,8 +66,10 @@ unsigned guard_policy_make(struct guard_policy *policy, const hp_option_threshol
 /* `at` of the policy as percent of its limit, rounded. */
 unsigned guard_policy_percent(const struct guard_policy *policy, unsigned rung);
 
-/* A usage below which every threshold is armed and none is near: no need to know it exactly. */
+/* A usage below which every threshold is armed and none is near: no need to know it exactly, … */
 uint64_t guard_policy_floor(const struct guard_policy *policy);
+/* … unless it has just grown by more than this: then growth may count (guard_decide). */
+uint64_t guard_policy_race(const struct guard_policy *policy);
 
 /*
  * Decides on a usage and what is about to come on top of it. Marks what it fires with `ticket`; several

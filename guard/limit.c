@@ -198,27 +198,28 @@ static uint64_t share_of_process(const struct guard_pair *pair, const struct gua
 }
 
 static bool read_level(const struct guard_limits *limits, const struct guard_pair *pair,
-                       uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage) {
+                       uint64_t matters_from, struct guard_scratch *scratch, struct guard_use *use) {
     bool with_swap = pair->kind == GUARD_PAIR_V2_SWAP || pair->kind == GUARD_PAIR_V1_SWAP;
     if (limits->cgroup.version == 2) {
-        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) ==
+        return guard_cgroup_v2_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, use) ==
                0;
     }
-    return guard_cgroup_v1_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, usage) == 0;
+    return guard_cgroup_v1_usage(&limits->cgroup, pair->level, with_swap, matters_from, scratch, use) == 0;
 }
 
 bool guard_limits_usage(const struct guard_limits *limits, const uint64_t *floors,
-                        struct guard_scratch *scratch, uint64_t *usages) {
+                        struct guard_scratch *scratch, struct guard_use *uses) {
     struct guard_process process = {0};
     bool has_process = false;
     bool all = true;
     for (unsigned i = 0; i < limits->count; i++) {
         const struct guard_pair *pair = &limits->pairs[i];
         if (!is_process(pair)) {
-            all = read_level(limits, pair, floors[i], scratch, &usages[i]) && all;
+            all = read_level(limits, pair, floors[i], scratch, &uses[i]) && all;
         } else if (has_process || read_process(limits, scratch, &process)) {
             has_process = true;
-            usages[i] = share_of_process(pair, &process);
+            uint64_t usage = share_of_process(pair, &process);
+            uses[i] = (struct guard_use){.charged = usage, .usage = usage};
         } else {
             all = false;
         }

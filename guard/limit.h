@@ -85,10 +85,10 @@ bool guard_limits_read(struct guard_limits *limits, const struct guard_limit_wis
 /* Whether RLIMIT_AS or RLIMIT_DATA is set, whatever is wished for: then the kernel refuses memory. */
 bool guard_limits_may_refuse(void);
 
-/* Reads the usage of every pair; exactly where it reaches floors[i], else an upper bound (usage.h). What
- * can't be read stays as it was in usages[]. Returns whether all could. */
+/* Reads the usage of every pair; exactly where what is charged reaches floors[i], else an upper bound
+ * (usage.h). What can't be read stays as it was in uses[]. Returns whether all could. */
 bool guard_limits_usage(const struct guard_limits *limits, const uint64_t *floors,
-                        struct guard_scratch *scratch, uint64_t *usages);
+                        struct guard_scratch *scratch, struct guard_use *uses);
 
 /* Whether both are the same pair, though perhaps with another limit. */
 bool guard_pair_is_same(const struct guard_pair *a, const struct guard_pair *b);

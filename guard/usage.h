@@ -32,18 +32,22 @@ struct guard_level_limits {
  * memory.limit_in_bytes, a number near 2^63 for none, memory.memsw.limit_in_bytes, hierarchical_memory_limit
  * of memory.stat; memory.usage_in_bytes and memory.memsw.usage_in_bytes.
  *
- * Usage is less the clean file cache. memory.stat is read only when the kernel's number reaches
- * `matters_from`: below it, the cache included, nothing could be decided, and that number is returned as an
- * upper bound.
+ * memory.stat, which tells of the clean file cache, is read only when the kernel's number reaches
+ * `matters_from`: below it, the cache included, nothing could be decided.
  */
+struct guard_use {
+    uint64_t charged; /* the kernel's number, file cache included */
+    uint64_t usage;   /* less the clean file cache; or, below `matters_from`, the same: an upper bound */
+};
+
 int guard_cgroup_v2_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
                            struct guard_scratch *scratch, struct guard_level_limits *limits);
 int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
-                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage);
+                          uint64_t matters_from, struct guard_scratch *scratch, struct guard_use *use);
 int guard_cgroup_v1_limits(const struct guard_cgroup *cgroup, unsigned level, bool has_swap,
                            struct guard_scratch *scratch, struct guard_level_limits *limits);
 int guard_cgroup_v1_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
-                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage);
+                          uint64_t matters_from, struct guard_scratch *scratch, struct guard_use *use);
 
 /* Reads the file that holds one number, or "max" (UINT64_MAX), in level's folder. */
 int guard_cgroup_number(const struct guard_cgroup *cgroup, unsigned level, const char *file,

@@ -36,7 +36,7 @@ static uint64_t clean_cache(const char *stat) {
 }
 
 int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, bool with_swap,
-                          uint64_t matters_from, struct guard_scratch *scratch, uint64_t *usage) {
+                          uint64_t matters_from, struct guard_scratch *scratch, struct guard_use *use) {
     uint64_t current = 0;
     uint64_t swap = 0;
     uint64_t cache = 0;
@@ -51,6 +51,6 @@ int guard_cgroup_v2_usage(const struct guard_cgroup *cgroup, unsigned level, boo
         }
         cache = clean_cache(scratch->text);
     }
-    *usage = current > cache ? current - cache : 0;
+    *use = (struct guard_use){.charged = current, .usage = current > cache ? current - cache : 0};
     return 0;
 }

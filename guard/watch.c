@@ -76,7 +76,7 @@ static bool is_as_before(const struct guard_watch *watch) {
 /* Makes watch->at follow the limits. What was fired stays so for a pair with the same limit; and for an early
  * warning with another one too: some managers move memory.high every second. */
 static void follow_limits(struct guard_watch *watch) {
-    uint64_t usage[GUARD_PAIRS_MAX] = {0};
+    struct guard_use use[GUARD_PAIRS_MAX] = {0};
     uint64_t least_before = guard_watch_limit(watch);
     for (unsigned i = 0; i < watch->limits.count; i++) {
         struct guard_watched *next = &watch->next[i];
@@ -84,7 +84,7 @@ static void follow_limits(struct guard_watch *watch) {
         const struct guard_watched *before = find_same(watch, pair);
         *next = (struct guard_watched){.pair = *pair};
         if (before != NULL) {
-            usage[i] = watch->usage[before - watch->at];
+            use[i] = watch->use[before - watch->at];
             next->pace = before->pace;
             next->trend = before->trend;
             if (before->pair.limit == pair->limit || !guard_pair_kills(pair)) {
@@ -98,7 +98,7 @@ static void follow_limits(struct guard_watch *watch) {
     watch->generation++;
     watch->count = watch->limits.count;
     memcpy(watch->at, watch->next, watch->count * sizeof watch->at[0]);
-    memcpy(watch->usage, usage, watch->count * sizeof usage[0]);
+    memcpy(watch->use, use, watch->count * sizeof use[0]);
     watch->news.has_changed = watch->read_at != 0 && guard_watch_limit(watch) != least_before;
 }
 
@@ -144,7 +144,7 @@ void guard_watch_refresh(struct guard_watch *watch, bool may_find, int64_t now) 
 
 static uint64_t headroom(const struct guard_watch *watch, unsigned i) {
     uint64_t limit = watch->at[i].pair.limit;
-    return limit > watch->usage[i] ? limit - watch->usage[i] : 0;
+    return limit > watch->use[i].usage ? limit - watch->use[i].usage : 0;
 }
 
 /* Whether pair `a` is nearer to its end than pair `b`; of equals, the one that kills. */
@@ -155,30 +155,43 @@ static bool is_nearer(const struct guard_watch *watch, unsigned a, unsigned b) {
 }
 
 static void fill_reading(const struct guard_watch *watch, unsigned pair, struct guard_reading *reading) {
-    reading->usage = watch->usage[pair];
+    reading->usage = watch->use[pair].usage;
     reading->limit = watch->at[pair].pair.limit;
     guard_pair_name(&watch->limits, &watch->at[pair].pair, reading->source, sizeof reading->source);
+}
+
+/* What is charged to pair `i` must reach this for its usage to matter: be near a threshold, or have grown so
+ * fast that a dump would race, which only exact numbers can tell from a file that is being read. */
+static uint64_t floor_of(const struct guard_watch *watch, unsigned i) {
+    const struct guard_policy *policy = &watch->at[i].policy;
+    uint64_t near = guard_policy_floor(policy);
+    uint64_t charged = watch->use[i].charged;
+    uint64_t race = guard_policy_race(policy);
+    return charged < near && race < near - charged ? charged + race : near;
 }
 
 static void read_usages(struct guard_watch *watch, bool exactly) {
     uint64_t floors[GUARD_PAIRS_MAX];
     for (unsigned i = 0; i < watch->count; i++) {
-        floors[i] = exactly ? 0 : guard_policy_floor(&watch->at[i].policy);
+        floors[i] = exactly ? 0 : floor_of(watch, i);
     }
-    watch->is_stale = !guard_limits_usage(&watch->limits, floors, &watch->scratch, watch->usage);
+    watch->is_stale = !guard_limits_usage(&watch->limits, floors, &watch->scratch, watch->use);
     if (watch->is_stale) {
         note_failure(watch);
+    }
+    for (unsigned i = 0; i < watch->count; i++) {
+        watch->at[i].is_exact = watch->use[i].charged >= floors[i];
     }
     unsigned nearest = 0;
     for (unsigned i = 0; i < watch->count; i++) {
         nearest = is_nearer(watch, i, nearest) ? i : nearest;
         watch->is_odd =
-            watch->is_odd || (watch->usage[i] > watch->at[i].pair.limit && watch->at[i].policy.kills);
+            watch->is_odd || (watch->use[i].usage > watch->at[i].pair.limit && watch->at[i].policy.kills);
     }
     watch->reading = (struct guard_reading){.limit = UINT64_MAX};
     if (watch->count > 0) {
         fill_reading(watch, nearest, &watch->reading);
-        watch->is_exact = exactly || watch->reading.usage >= floors[nearest];
+        watch->is_exact = watch->at[nearest].is_exact;
     }
 }
 
@@ -201,6 +214,13 @@ static void fill_find(const struct guard_watch *watch, unsigned pair, struct gua
     fill_reading(watch, pair, &find->crossing.reading);
 }
 
+/* Between an upper bound and an exact number lies at the least their difference; but up to an upper bound it
+ * may be all file cache that has grown. */
+static uint64_t growth_of(struct guard_watched *watched, uint64_t usage, int64_t now, int64_t span) {
+    uint64_t growth = guard_trend_note(&watched->trend, usage, now, span);
+    return watched->is_exact ? growth : 0;
+}
+
 bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t ticket, int64_t now,
                       struct guard_find *find) {
     struct guard_verdict best = {.crossed = false};
@@ -209,10 +229,10 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
     watch->untouched = watch->untouched + pending < pending ? UINT64_MAX : watch->untouched + pending;
     for (unsigned i = 0; i < watch->count; i++) {
         struct guard_watched *watched = &watch->at[i];
-        uint64_t usage = watch->usage[i];
+        uint64_t usage = watch->use[i].usage;
         guard_pace_note(&watched->pace, usage, now);
-        struct guard_outlook outlook = {
-            .pending = pending, .growth = guard_trend_note(&watched->trend, usage, now, watch->dump_ns)};
+        struct guard_outlook outlook = {.pending = pending,
+                                        .growth = growth_of(watched, usage, now, watch->dump_ns)};
         struct guard_verdict verdict =
             guard_decide(&watched->policy, &watched->arming, usage, &outlook, ticket, now);
         bool is_better = !best.crossed || (verdict.is_last && !best.is_last) ||
@@ -233,8 +253,8 @@ bool guard_watch_is_relieved(struct guard_watch *watch, struct guard_find *find)
     if (watched == NULL) {
         return false;
     }
-    read_usages(watch, false);
-    uint64_t usage = watch->usage[watched - watch->at];
+    read_usages(watch, true);
+    uint64_t usage = watch->use[watched - watch->at].usage;
     find->crossing.reading.usage = usage;
     return usage < find->crossing.threshold && find->expected < find->crossing.threshold - usage;
 }
@@ -264,23 +284,24 @@ void guard_watch_reset(struct guard_watch *watch) {
 uint64_t guard_watch_distance(const struct guard_watch *watch) {
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < watch->count; i++) {
-        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->usage[i]);
+        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->use[i].usage);
         least = distance < least ? distance : least;
     }
     return least;
 }
 
-/* How many processes of its size would make the usage of a pair. A reading costs microseconds: never too many. */
+/* How many processes of its size would make the usage of a pair. A reading costs microseconds: never too
+ * many. */
 static uint64_t crowd_of(const struct guard_watch *watch, unsigned pair) {
     enum { CROWD_MAX = 16 };
-    uint64_t crowd = watch->resident != 0 ? watch->usage[pair] / watch->resident : 1;
+    uint64_t crowd = watch->resident != 0 ? watch->use[pair].usage / watch->resident : 1;
     return crowd < 1 ? 1 : crowd > CROWD_MAX ? CROWD_MAX : crowd;
 }
 
 uint64_t guard_watch_allowance(const struct guard_watch *watch) {
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < watch->count; i++) {
-        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->usage[i]);
+        uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->use[i].usage);
         uint64_t part = distance / 2 / crowd_of(watch, i);
         least = part < least ? part : least;
     }
@@ -291,7 +312,7 @@ int64_t guard_watch_sleep(const struct guard_watch *watch) {
     int64_t least = guard_watch_is_wanted(watch) ? GUARD_SLEEP_MAX_NS : -1;
     for (unsigned i = 0; i < watch->count; i++) {
         const struct guard_watched *watched = &watch->at[i];
-        uint64_t distance = guard_distance(&watched->policy, &watched->arming, watch->usage[i]);
+        uint64_t distance = guard_distance(&watched->policy, &watched->arming, watch->use[i].usage);
         int64_t sleep = guard_pace_sleep(&watched->pace, distance, watch->untouched);
         least = sleep < least ? sleep : least;
     }

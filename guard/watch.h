@@ -20,6 +20,7 @@ struct guard_watched {
     struct guard_arming arming;
     struct guard_pace pace;
     struct guard_trend trend;
+    bool is_exact; /* its usage: not just an upper bound */
 };
 
 /* What people should be told, once the lock is released: a write to a full pipe may block. */
@@ -37,7 +38,7 @@ struct guard_watch {
     struct guard_limits limits;
     unsigned count;
     struct guard_watched at[GUARD_PAIRS_MAX];
-    uint64_t usage[GUARD_PAIRS_MAX]; /* of at[i]: the latest that could be read */
+    struct guard_use use[GUARD_PAIRS_MAX]; /* of at[i]: the latest that could be read */
     uint64_t untouched; /* of the process (usage.h), at the last refresh and with what was handed out since */
     uint64_t resident;  /* of the process, at the last refresh; 0: not known */
     uint32_t generation; /* counts how often at[].pair or policy has changed; 0: never filled */
@@ -96,8 +97,8 @@ void guard_watch_reset(struct guard_watch *watch);
 /* Bytes that must be handed out before anything could be crossed; UINT64_MAX when nothing is watched. */
 uint64_t guard_watch_distance(const struct guard_watch *watch);
 
-/* Bytes that this process may hand out before it looks again: half of the distance; of a cgroup, where others take
- * their part of the way meanwhile, this process's part of it. */
+/* Bytes that this process may hand out before it looks again: half of the distance; of a cgroup, where others
+ * take their part of the way meanwhile, this process's part of it. */
 uint64_t guard_watch_allowance(const struct guard_watch *watch);
 
 /* How long the timer may sleep, ns; < 0: for ever, nothing is to be watched. */

@@ -35,7 +35,7 @@ def file_case(h, short):
     if run.ending["peak"] < 0.95 * harness.LIMIT:
         problems.append(f"the cache filled only {run.ending['peak']} bytes: nothing is proven")
     if found or others:
-        problems.append(f"dumps: {[dump.name for dump in found] + others}")
+        problems.append(f"dumps: {[dump.name for dump in found] + others} {run.log}")
     return f"{size >> 20} MiB read, usage up to {run.ending['peak'] >> 20} MiB, {len(found)} dumps", problems
 
 

@@ -22,13 +22,13 @@
 static struct guard_limits limits;
 static struct guard_scratch scratch;
 static struct guard_limit_wish wish;
-static uint64_t usages[GUARD_PAIRS_MAX];
+static struct guard_use uses[GUARD_PAIRS_MAX];
 
 static int set_up(void **state) {
     (void)state;
     limits = (struct guard_limits){.ram = UINT64_MAX};
     wish = (struct guard_limit_wish){.setting = {HP_LIMIT_AUTO, 0}};
-    memset(usages, 0, sizeof usages);
+    memset(uses, 0, sizeof uses);
     guard_tree_make();
     return 0;
 }
@@ -49,7 +49,7 @@ static bool read_usages(uint64_t floor) {
     for (unsigned i = 0; i < GUARD_PAIRS_MAX; i++) {
         floors[i] = floor;
     }
-    return guard_limits_usage(&limits, floors, &scratch, usages);
+    return guard_limits_usage(&limits, floors, &scratch, uses);
 }
 
 /* The pairs as "name limit" lines. */
@@ -97,7 +97,7 @@ static void test_v2_leaf(void **state) {
     assert_true(resolve()); /* the root has no memory.max: no failure */
     expect("cgroup v2 " V2 "/a=128\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 100 * MIB);
+    assert_int_equal(uses[0].usage, 100 * MIB);
 }
 
 static void test_G5_parent_limit_with_parent_usage(void **state) {
@@ -108,7 +108,7 @@ static void test_G5_parent_limit_with_parent_usage(void **state) {
     assert_true(resolve());
     expect("cgroup v2 " V2 "/pod=1024\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 700 * MIB);
+    assert_int_equal(uses[0].usage, 700 * MIB);
 }
 
 static void test_v2_every_level_is_watched(void **state) {
@@ -119,8 +119,8 @@ static void test_v2_every_level_is_watched(void **state) {
     assert_true(resolve());
     expect("cgroup v2 " V2 "/pod/leaf=128\ncgroup v2 " V2 "/pod=1024\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 10 * MIB);
-    assert_int_equal(usages[1], 1000 * MIB);
+    assert_int_equal(uses[0].usage, 10 * MIB);
+    assert_int_equal(uses[1].usage, 1000 * MIB);
 }
 
 static void test_v2_high_warns_only(void **state) {
@@ -152,7 +152,7 @@ static void test_G6_v1_sentinel_and_hierarchical(void **state) {
     assert_true(resolve());
     expect("a parent of cgroup v1 " V1 "=256\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 60 * MIB); /* of the highest folder that is seen */
+    assert_int_equal(uses[0].usage, 60 * MIB); /* of the highest folder that is seen */
 }
 
 static void test_G6_v1_sentinels_mean_the_machine(void **state) {
@@ -176,7 +176,7 @@ static void test_v1_seen_ancestor_is_watched_itself(void **state) {
     assert_true(resolve());
     expect("cgroup v1 " V1 "/pod=256\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 200 * MIB);
+    assert_int_equal(uses[0].usage, 200 * MIB);
 }
 
 static void test_G7_hybrid_uses_v1(void **state) {
@@ -210,7 +210,7 @@ static void test_G4_explicit_limits(void **state) {
     assert_true(resolve());
     expect("cgroup v2 " V2 "/a=1024\nHEAPPROF_LIMIT=128\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[1], 30 * MIB);
+    assert_int_equal(uses[1].usage, 30 * MIB);
 
     wish.setting = (hp_option_limit){HP_LIMIT_PERCENT, 50};
     assert_true(resolve());
@@ -242,7 +242,7 @@ static void test_swap_counts(void **state) {
         "Name:\tx\nVmSize:\t  500000 kB\nVmRSS:\t   30720 kB\nVmData:\t 1 kB\nVmSwap:\t   10240 kB\n");
     assert_true(resolve());
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 40 * MIB);
+    assert_int_equal(uses[0].usage, 40 * MIB);
 }
 
 static void test_swap_limit_of_a_cgroup_v2(void **state) {
@@ -255,8 +255,8 @@ static void test_swap_limit_of_a_cgroup_v2(void **state) {
     assert_true(resolve());
     expect("cgroup v2 " V2 "/a=128\nmemory and swap of cgroup v2 " V2 "/a=192\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 120 * MIB);
-    assert_int_equal(usages[1], 150 * MIB);
+    assert_int_equal(uses[0].usage, 120 * MIB);
+    assert_int_equal(uses[1].usage, 150 * MIB);
     guard_tree_write(V2 "/a/memory.swap.max", "max\n");
     assert_true(resolve());
     expect("cgroup v2 " V2 "/a=128\n");
@@ -277,7 +277,7 @@ static void test_swap_limit_of_a_cgroup_v1(void **state) {
     assert_true(resolve());
     expect("cgroup v1 " V1 "/a=128\nmemory and swap of cgroup v1 " V1 "/a=160\n");
     assert_true(read_usages(0));
-    assert_int_equal(usages[1], 150 * MIB);
+    assert_int_equal(uses[1].usage, 150 * MIB);
 }
 
 static void test_untouched_memory(void **state) {
@@ -309,9 +309,9 @@ static void test_rlimits(void **state) {
     (void)setrlimit(RLIMIT_DATA, &data);
     assert_true(all);
     expect("the machine's memory=16384\nRLIMIT_AS=67108864\nRLIMIT_DATA=67108864\n");
-    assert_int_equal(usages[0], 2 * MIB);
-    assert_int_equal(usages[1], 1 * MIB);
-    assert_int_equal(usages[2], 3 * MIB);
+    assert_int_equal(uses[0].usage, 2 * MIB);
+    assert_int_equal(uses[1].usage, 1 * MIB);
+    assert_int_equal(uses[2].usage, 3 * MIB);
 }
 
 static void test_G11_P17_clean_cache_does_not_count_v2(void **state) {
@@ -324,7 +324,7 @@ static void test_G11_P17_clean_cache_does_not_count_v2(void **state) {
                      "active_file 41943040\n");
     assert_true(resolve());
     assert_true(read_usages(0));
-    assert_int_equal(usages[0],
+    assert_int_equal(uses[0].usage,
                      (128 - 60 - 40 + 2) * MIB); /* active counts off too, dirty and shmem do not */
 }
 
@@ -338,7 +338,7 @@ static void test_G11_P17_clean_cache_does_not_count_v1(void **state) {
                      "total_active_file 41943040\n");
     assert_true(resolve());
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], (128 - 60 - 40 + 2) * MIB); /* with what is below the level */
+    assert_int_equal(uses[0].usage, (128 - 60 - 40 + 2) * MIB); /* with what is below the level */
 }
 
 static void test_stat_is_read_only_when_it_matters(void **state) {
@@ -348,7 +348,7 @@ static void test_stat_is_read_only_when_it_matters(void **state) {
     assert_true(resolve());
     guard_tree_unlink(V2 "/a/memory.stat");
     assert_true(read_usages(51 * MIB));
-    assert_int_equal(usages[0], 50 * MIB);
+    assert_int_equal(uses[0].usage, 50 * MIB);
     assert_false(read_usages(50 * MIB));
 }
 
@@ -359,7 +359,7 @@ static void test_stat_larger_than_usage(void **state) {
     guard_tree_write(V2 "/a/memory.stat", "inactive_file 62914560\nactive_file garbage\n");
     assert_true(resolve());
     assert_true(read_usages(0));
-    assert_int_equal(usages[0], 0);
+    assert_int_equal(uses[0].usage, 0);
 }
 
 static void test_vanished_files_change_nothing(void **state) {
@@ -373,7 +373,7 @@ static void test_vanished_files_change_nothing(void **state) {
     assert_false(resolve());
     expect("cgroup v2 " V2 "/a=128\n");
     assert_false(read_usages(0));
-    assert_int_equal(usages[0], 100 * MIB);
+    assert_int_equal(uses[0].usage, 100 * MIB);
     guard_tree_unlink("/proc/self/cgroup");
     guard_tree_unlink("/proc/meminfo");
     assert_false(resolve());
