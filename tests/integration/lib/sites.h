@@ -9,9 +9,9 @@
  *
  *     site NAME START END  alloc_objects alloc_bytes inuse_objects inuse_bytes  and the four's variances
  *
- * The variance is that of an estimate by sampling with mean distance R (HEAPPROF_SAMPLE, in bytes): an object
- * of s bytes is sampled with p = 1 - exp(-(s + 1) / R) and then counts 1/p times, so an estimated sum of x
- * has the variance x^2 (1 - p) / p for each object.
+ * The variance is that of an estimate by sampling with mean distance R (bytes: SITES_PERIOD, else
+ * HEAPPROF_SAMPLE): an object of s bytes is sampled with p = 1 - exp(-(s + 1) / R) and then counts 1/p times,
+ * so an estimated sum of x has the variance x^2 (1 - p) / p for each object.
  */
 #ifndef INTEGRATION_SITES_H
 #define INTEGRATION_SITES_H
@@ -53,7 +53,8 @@ static pthread_mutex_t sites_lock = PTHREAD_MUTEX_INITIALIZER;
 #define SITE_FUNCTION(site_name) static __attribute__((noinline, section("code_" #site_name)))
 
 static inline double site_period(void) {
-    const char *text = getenv("HEAPPROF_SAMPLE");
+    const char *text = getenv("SITES_PERIOD");
+    text = text == NULL ? getenv("HEAPPROF_SAMPLE") : text;
     return text == NULL ? 1 : strtod(text, NULL);
 }
 
