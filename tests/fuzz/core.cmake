@@ -1,4 +1,4 @@
-# The parsers that read what users write. fuzz_main.c drives them as a test; with clang there are also
+# The parsers that read what users and the kernel write. fuzz_main.c drives them as a test; with clang there are also
 # libFuzzer programs of them, fuzz_…_guided.
 
 function(hp_core_fuzz name)
@@ -26,3 +26,4 @@ endfunction()
 hp_core_fuzz(sizes ROOMS hp_base)
 hp_core_fuzz(options ROOMS hp_options hp_base)
 hp_core_fuzz(unwind_tables ROOMS hp_unwind hp_base)
+hp_core_fuzz(cgroup_files ROOMS hp_guard hp_options hp_base)
