@@ -30,6 +30,9 @@
 #define ALLOWED_LEAST (UINT64_C(64) << 10)
 #define READ_PAUSE_NS INT64_C(250000)
 
+/* The guard's thread, when idle, looks each second. */
+#define TRACK_EVERY_NS INT64_C(900000000)
+
 _Atomic uint64_t guard_bytes_since;
 _Atomic uint64_t guard_bytes_allowed = UINT64_MAX;
 
@@ -112,6 +115,23 @@ static void release_and_tell(void) {
     guard_news_say(&news);
 }
 
+void guard_note_usage(int64_t now) {
+    const struct guard_watch *watch = &guard_state.watch;
+    if (watch->count > 0 && watch->is_exact && !watch->is_stale) {
+        guard_track_note(&guard_state.track, watch->reading.usage, now);
+    }
+}
+
+/* Far below all thresholds an upper bound is all that is read, with the file cache in it: now and then the truth, for
+ * the track. Lock held. */
+static void read_for_track(int64_t now) {
+    struct guard_watch *watch = &guard_state.watch;
+    if (watch->count > 0 && !watch->is_exact && now - guard_state.track.when >= TRACK_EVERY_NS) {
+        guard_watch_read(watch);
+        guard_note_usage(now);
+    }
+}
+
 /* A reading and what follows from it. Lock held. */
 static void look(uint64_t pending, bool may_find) {
     struct guard_watch *watch = &guard_state.watch;
@@ -122,6 +142,7 @@ static void look(uint64_t pending, bool may_find) {
     if (guard_watch_look(watch, pending, guard_jobs_ticket(), now, &find)) {
         guard_jobs_queue(&find);
     }
+    guard_note_usage(now);
     atomic_store_explicit(&last_read, now, memory_order_relaxed);
     guard_publish();
 }
@@ -136,6 +157,7 @@ static int64_t turn(void) {
     }
     guard_lock();
     look(0, true);
+    read_for_track(hp_clock_ns());
     thread_can_read = !guard_state.watch.is_stale;
     guard_event_follow(&guard_state.watch);
     int64_t sleep = guard_watch_sleep(&guard_state.watch);
@@ -291,6 +313,7 @@ bool guard_read(struct guard_reading *reading, bool fresh) {
     if (guard_state.host != NULL && watch->count > 0 && (fresh || !watch->is_exact)) {
         guard_watch_refresh(watch, false, hp_clock_ns());
         guard_watch_read(watch);
+        guard_note_usage(hp_clock_ns());
     }
     bool has_any = guard_state.host != NULL && watch->count > 0;
     *reading = watch->reading;
@@ -352,6 +375,7 @@ void guard_fork_child(void) {
         begin_watch_again(watch);
     }
     guard_watch_reset(watch);
+    guard_state.track = (struct guard_track){0};
     guard_jobs_reset();
     guard_set_acting(false);
     atomic_store_explicit(&requests, 0, memory_order_relaxed);

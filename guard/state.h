@@ -8,12 +8,14 @@
 #include <stdint.h>
 
 #include "guard/guard.h"
+#include "guard/track.h"
 #include "guard/watch.h"
 
 struct guard_state {
     const struct hp_options *options; /* set once, as host; host is NULL until all is bound */
     const struct guard_host *host;
-    struct guard_watch watch; /* guarded by the lock */
+    struct guard_watch watch; /* guarded by the lock, as track */
+    struct guard_track track; /* of the pair with the smallest headroom */
 };
 
 extern struct guard_state guard_state;
@@ -28,6 +30,9 @@ void guard_unlock(void);
 bool guard_is_inside(void);
 /* Marks this thread as running actions. */
 void guard_set_acting(bool is_acting);
+
+/* Takes what was just read into the track, if it is exact. Lock held. */
+void guard_note_usage(int64_t now);
 
 /* Tells the allocating threads how far they may go. Lock held. */
 void guard_publish(void);

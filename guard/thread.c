@@ -43,7 +43,7 @@ static bool map_stack(struct guard_thread *t) {
         return true;
     }
     size_t bytes = atomic_load_explicit(&t->stack_bytes, memory_order_relaxed);
-    char *pages = hp_pages_map_present(page_bytes() + bytes);
+    char *pages = t->is_lean ? hp_pages_map(page_bytes() + bytes) : hp_pages_map_present(page_bytes() + bytes);
     if (pages == NULL) {
         return false;
     }

@@ -1,8 +1,8 @@
 /*
  * The guard's own threads: each made when asked for, once a process, never ended.
  *
- * Its stack is ours, present in memory from the start (what runs there may run when there is no more memory
- * to be had), and ends at a page that faults. All signals are blocked on it: an application that waits for a
+ * Its stack is ours, present in memory from the start unless the thread is lean (what runs there may run when there is
+ * no more memory to be had), and ends at a page that faults. All signals are blocked on it: an application that waits for a
  * signal by sigwait() never loses it to us. Any thread may call these, but not below the dynamic loader.
  */
 #ifndef GUARD_THREAD_H
@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Static, one for each thread; the first three are set by its owner. */
+/* Static, one for each thread; the first four are set by its owner. */
 struct guard_thread {
     const char *name;   /* at most 15 bytes */
     void (*body)(void); /* does not return, but in a child that was forked on this very thread */
     const char *loss;   /* what people lose when it can't be made */
+    bool is_lean;       /* nothing that can't wait runs there: its stack's pages come as they are touched */
 
     _Atomic int state;
     _Atomic int64_t retry_at; /* while it could not be made */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "heapprof/base/clock.h"
 #include "heapprof/base/log.h"
 #include "heapprof/base/writer.h"
 
@@ -89,6 +90,7 @@ static void follow_limits(struct guard_watch *watch) {
             next->trend = before->trend;
             if (before->pair.limit == pair->limit || !guard_pair_kills(pair)) {
                 next->arming = before->arming;
+                memcpy(next->fired, before->fired, sizeof next->fired);
             }
         }
         unsigned left_out =
@@ -221,6 +223,20 @@ static uint64_t growth_of(struct guard_watched *watched, uint64_t usage, int64_t
     return watched->is_exact ? growth : 0;
 }
 
+/* Notes the thresholds that were armed in `before` and now wait for the job of `ticket`. */
+static void note_fired(struct guard_watched *watched, const struct guard_arming *before, uint64_t usage,
+                       uint32_t ticket, int64_t now) {
+    int64_t wall = hp_clock_wall_ns();
+    for (unsigned i = 0; i < watched->policy.count; i++) {
+        const struct guard_rung *rung = &watched->arming.rung[i];
+        bool is_new = (rung->fired && !before->rung[i].fired) || rung->foreseen == now;
+        if (is_new && rung->ticket == ticket) {
+            struct guard_fired *fired = &watched->fired[i];
+            *fired = (struct guard_fired){.times = fired->times + 1, .wall_ns = wall, .usage = usage};
+        }
+    }
+}
+
 bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t ticket, int64_t now,
                       struct guard_find *find) {
     struct guard_verdict best = {.crossed = false};
@@ -233,8 +249,12 @@ bool guard_watch_look(struct guard_watch *watch, uint64_t pending, uint32_t tick
         guard_pace_note(&watched->pace, usage, now);
         struct guard_outlook outlook = {.pending = pending,
                                         .growth = growth_of(watched, usage, now, watch->dump_ns)};
+        struct guard_arming before = watched->arming;
         struct guard_verdict verdict =
             guard_decide(&watched->policy, &watched->arming, usage, &outlook, ticket, now);
+        if (verdict.crossed) {
+            note_fired(watched, &before, usage, ticket, now);
+        }
         bool is_better = !best.crossed || (verdict.is_last && !best.is_last) ||
                          (verdict.is_last == best.is_last && is_nearer(watch, i, best_pair));
         if (verdict.crossed && is_better) {
@@ -276,6 +296,7 @@ void guard_watch_reset(struct guard_watch *watch) {
         watch->at[i].arming = (struct guard_arming){0};
         watch->at[i].pace = (struct guard_pace){0};
         watch->at[i].trend = (struct guard_trend){0};
+        memset(watch->at[i].fired, 0, sizeof watch->at[i].fired);
     }
     watch->found_at = 0;
     watch->read_at = 0;

@@ -14,12 +14,20 @@
 #include "guard/limit.h"
 #include "guard/pace.h"
 
+/* When a threshold last wanted action, and how often. */
+struct guard_fired {
+    unsigned times;
+    int64_t wall_ns; /* since the Unix epoch */
+    uint64_t usage;
+};
+
 struct guard_watched {
     struct guard_pair pair;
     struct guard_policy policy;
     struct guard_arming arming;
     struct guard_pace pace;
     struct guard_trend trend;
+    struct guard_fired fired[GUARD_RUNGS_MAX];
     bool is_exact; /* its usage: not just an upper bound */
 };
 
