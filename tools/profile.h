@@ -47,12 +47,22 @@ struct hp_location {
     uint64_t address;                 /* inside the call: return address - 1 */
     const struct hp_line *lines;      /* innermost inlined function first */
     size_t n_lines;
+    bool is_folded; /* identical code that the linker kept once: the lines name one of several functions */
+};
+
+struct hp_label {
+    const char *key;
+    const char *text; /* "" for a number */
+    int64_t number;
+    const char *unit; /* of the number */
 };
 
 struct hp_sample {
     const struct hp_location **locations; /* leaf first */
     size_t n_locations;
     const int64_t *values; /* one for each of the profile's sample types */
+    const struct hp_label *labels;
+    size_t n_labels;
 };
 
 struct hp_profile {

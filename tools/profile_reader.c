@@ -224,6 +224,7 @@ static bool read_lines(struct reading *reading, const Heapprof__Pprof__Location 
 static bool read_location(struct reading *reading, const Heapprof__Pprof__Location *from,
                           struct hp_location *to) {
     to->address = from->address;
+    to->is_folded = from->is_folded;
     if (from->mapping_id != 0) {
         size_t place = 0;
         if (!hp_id_map_find(&reading->mappings, from->mapping_id, &place))
@@ -255,15 +256,20 @@ static bool read_locations(struct reading *reading) {
     return seal_ids(reading, "location", &reading->locations, ids, message->n_location);
 }
 
-static bool check_labels(struct reading *reading, const Heapprof__Pprof__Sample *sample) {
-    const char *ignored = NULL;
-    for (size_t i = 0; i < sample->n_label; i++) {
-        const Heapprof__Pprof__Label *label = sample->label[i];
-        if (!take_string(reading, label->key, "a label", &ignored) ||
-            !take_string(reading, label->str, "a label", &ignored) ||
-            !take_string(reading, label->num_unit, "a label", &ignored))
+static bool read_labels(struct reading *reading, const Heapprof__Pprof__Sample *from, struct hp_sample *to) {
+    struct hp_label *labels = NULL;
+    if (!take_array(reading, &labels, from->n_label, sizeof *labels))
+        return false;
+    for (size_t i = 0; i < from->n_label; i++) {
+        const Heapprof__Pprof__Label *label = from->label[i];
+        labels[i].number = label->num;
+        if (!take_string(reading, label->key, "a label", &labels[i].key) ||
+            !take_string(reading, label->str, "a label", &labels[i].text) ||
+            !take_string(reading, label->num_unit, "a label", &labels[i].unit))
             return false;
     }
+    to->labels = labels;
+    to->n_labels = from->n_label;
     return true;
 }
 
@@ -284,7 +290,7 @@ static bool read_sample(struct reading *reading, size_t number, const Heapprof__
     }
     to->n_locations = from->n_location_id;
     to->values = from->value; /* stays in the pool with the message */
-    return check_labels(reading, from);
+    return read_labels(reading, from, to);
 }
 
 static bool read_samples(struct reading *reading) {

@@ -4,3 +4,6 @@ foreach(module key_table name_pattern profile_audit profile_reader profile_table
   hp_unit_test(tools_${module} SOURCES unit/test_tools_${module}.c unit/test_tools_builder.c
     ROOMS hp_tools z)
 endforeach()
+hp_unit_test(tools_output_file SOURCES unit/test_tools_output_file.c unit/scratch.c ROOMS hp_tools)
+hp_unit_test(tools_profile_writer SOURCES unit/test_tools_profile_writer.c unit/test_tools_builder.c
+  unit/read_profile.c unit/scratch.c ROOMS hp_tools z)
