@@ -93,6 +93,10 @@ struct hp_dwarf_unit *hp_dwarf_index_unit(struct hp_dwarf_index *index, Dwarf_Ad
     return NULL;
 }
 
+bool hp_dwarf_index_is_empty(const struct hp_dwarf_index *index) {
+    return index->n_ranges == 0;
+}
+
 bool hp_dwarf_index_lacks_split(const struct hp_dwarf_index *index) {
     return index->lacks_split;
 }

@@ -26,6 +26,9 @@ struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module);
  */
 struct hp_dwarf_unit *hp_dwarf_index_unit(struct hp_dwarf_index *index, Dwarf_Addr address, Dwarf_Addr *own);
 
+/* True when there is no debug info, or none of any code. */
+bool hp_dwarf_index_is_empty(const struct hp_dwarf_index *index);
+
 /* True when a unit that was asked for is incomplete because its .dwo file was not found. */
 bool hp_dwarf_index_lacks_split(const struct hp_dwarf_index *index);
 

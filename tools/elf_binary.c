@@ -10,14 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_BUILD_ID = 64 };
+#include "memory.h"
 
-static char *debuginfo_path; /* NULL: libdw's own, ":.debug:/usr/lib/debug" */
+enum { MAX_BUILD_ID = 64, PAGE = 4096 /* what a mapping's offset is a multiple of */ };
 
-static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
-                                         .find_debuginfo = dwfl_standard_find_debuginfo,
-                                         .section_address = dwfl_offline_section_address,
-                                         .debuginfo_path = &debuginfo_path};
+/* Only to look for an id, before there is a binary. */
+static char *no_debug_path;
+static const Dwfl_Callbacks lookup_callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                                .find_debuginfo = dwfl_standard_find_debuginfo,
+                                                .section_address = dwfl_offline_section_address,
+                                                .debuginfo_path = &no_debug_path};
 
 /* A name in a profile may be anything: a FIFO, say, must not be waited for. */
 static int open_regular_file(const char *path, struct hp_error *error) {
@@ -82,7 +84,7 @@ static size_t parse_hex(const char *hex, unsigned char bits[MAX_BUILD_ID]) {
 static char *find_by_build_id(const char *name, const char *build_id) {
     unsigned char bits[MAX_BUILD_ID];
     size_t length = parse_hex(build_id, bits);
-    Dwfl *dwfl = length > 0 ? dwfl_begin(&callbacks) : NULL;
+    Dwfl *dwfl = length > 0 ? dwfl_begin(&lookup_callbacks) : NULL;
     if (dwfl == NULL)
         return NULL;
     char *path = NULL;
@@ -104,40 +106,115 @@ static char *find_by_build_id(const char *name, const char *build_id) {
     return path;
 }
 
-static bool start_session(struct hp_elf_binary *binary, const char *path, int fd, struct hp_error *error) {
-    binary->dwfl = dwfl_begin(&callbacks);
-    if (binary->dwfl == NULL) {
-        close(fd);
-        return hp_error_set(error, "%s", dwfl_errmsg(-1));
+/*
+ * libdw's callback for a binary without debug info of its own. libdw looks for .build-id below its folders,
+ * for .gnu_debuglink, and asks debuginfod; not for a debug file by its id right in a folder.
+ */
+static int find_debug_file(Dwfl_Module *module, void **user_data, const char *module_name, GElf_Addr base,
+                           const char *file_name, const char *link, GElf_Word checksum, char **found) {
+    const struct hp_elf_binary *binary = *user_data;
+    for (size_t i = 0; i < binary->places->n_folders; i++) {
+        char *path = hp_binary_places_by_id(binary->places->folders[i], "", binary->build_id, ".debug");
+        int fd = path != NULL ? open_matching(path, binary->build_id, NULL) : -1;
+        if (fd >= 0) {
+            *found = path;
+            return fd;
+        }
+        free(path);
     }
+    return dwfl_standard_find_debuginfo(module, user_data, module_name, base, file_name, link, checksum,
+                                        found);
+}
+
+/*
+ * A file with debug info alone (objcopy --only-keep-debug) keeps its segments' addresses, and has nothing in
+ * them; where in the binary they were is not said. But the mapping is of the executable segment, or, when it
+ * starts at 0, of all, and so shows which address its offset has.
+ */
+static void relate_to_code(struct hp_elf_binary *binary, const struct hp_mapping *mapping) {
+    GElf_Addr bias = 0;
+    Elf *elf = dwfl_module_getelf(binary->module, &bias);
+    GElf_Phdr header, first = {0}, code = {0};
+    size_t count = 0;
+    if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
+        return;
+    for (size_t i = count; i-- > 0;) {
+        if (gelf_getphdr(elf, (int)i, &header) == NULL || header.p_type != PT_LOAD)
+            continue;
+        first = header;
+        if ((header.p_flags & PF_X) != 0)
+            code = header;
+    }
+    if (code.p_type != PT_LOAD || code.p_filesz != 0)
+        return;
+    const GElf_Phdr *mapped = mapping->offset == 0 ? &first : &code;
+    binary->lacks_code = true;
+    binary->offset = mapping->offset;
+    binary->address = mapped->p_vaddr - mapped->p_vaddr % PAGE + bias;
+}
+
+static bool start_session(struct hp_elf_binary *binary, const char *path, int fd, struct hp_error *error) {
+    binary->callbacks = (Dwfl_Callbacks){.find_elf = dwfl_build_id_find_elf,
+                                         .find_debuginfo = find_debug_file,
+                                         .section_address = dwfl_offline_section_address,
+                                         .debuginfo_path = &binary->debug_path};
+    binary->debug_path = hp_binary_places_debug_path(binary->places);
+    binary->dwfl = dwfl_begin(&binary->callbacks);
     /* Base 0 with the file's own addresses on top: the module's addresses are those of the file. */
-    binary->module = dwfl_report_elf(binary->dwfl, path, path, fd, 0, true);
+    if (binary->dwfl != NULL)
+        binary->module = dwfl_report_elf(binary->dwfl, path, path, fd, 0, true);
     if (binary->module == NULL) {
         hp_error_set(error, "%s", dwfl_errmsg(-1));
         close(fd);
         hp_elf_binary_close(binary);
         return false;
     }
+    void **user_data = NULL;
     dwfl_report_end(binary->dwfl, NULL, NULL);
+    dwfl_module_info(binary->module, &user_data, NULL, NULL, NULL, NULL, NULL, NULL);
+    *user_data = binary;
     return true;
 }
 
-bool hp_elf_binary_open(struct hp_elf_binary *binary, const char *path, const char *build_id,
-                        struct hp_error *error) {
-    *binary = (struct hp_elf_binary){0};
+/* The first place that has the binary: an open descriptor, and the name to open it under; -1 without. */
+static int find_in_places(const struct hp_elf_binary *binary, const struct hp_mapping *mapping, char **name,
+                          struct hp_error *error) {
+    size_t count = 0;
+    struct hp_binary_place *places = hp_binary_places_of(mapping, binary->places, &count);
+    int fd = -1;
+    for (size_t i = 0; fd < 0 && i < count; i++) {
+        if (places[i].by_build_id && mapping->build_id[0] == '\0')
+            continue;
+        fd = open_matching(places[i].path, mapping->build_id, places[i].is_own ? error : NULL);
+        if (fd >= 0)
+            *name = hp_memory_format("%s", places[i].name != NULL ? places[i].name : places[i].path);
+    }
+    hp_binary_places_free(places, count);
+    return fd;
+}
+
+bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *mapping,
+                        const struct hp_binary_places *places, struct hp_error *error) {
+    *binary = (struct hp_elf_binary){.places = places, .build_id = mapping->build_id};
     elf_version(EV_CURRENT);
-    int fd = open_matching(path, build_id, error);
-    if (fd >= 0)
-        return start_session(binary, path, fd, error);
-    char *found = build_id[0] != '\0' ? find_by_build_id(path, build_id) : NULL;
-    struct hp_error ignored;
-    fd = found != NULL ? open_matching(found, build_id, &ignored) : -1;
-    bool done = fd >= 0 && start_session(binary, found, fd, error);
-    free(found);
+    char *name = NULL;
+    int fd = find_in_places(binary, mapping, &name, error);
+    if (fd < 0 && mapping->build_id[0] != '\0') {
+        name = find_by_build_id(mapping->filename, mapping->build_id);
+        fd = name != NULL ? open_matching(name, mapping->build_id, NULL) : -1;
+    }
+    bool done = fd >= 0 && start_session(binary, name, fd, error);
+    free(name);
+    if (done)
+        relate_to_code(binary, mapping);
     return done;
 }
 
 bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_offset, uint64_t *address) {
+    if (binary->lacks_code) {
+        *address = file_offset - binary->offset + binary->address;
+        return true;
+    }
     GElf_Addr bias = 0;
     Elf *elf = dwfl_module_getelf(binary->module, &bias);
     size_t count = 0;
@@ -161,5 +238,6 @@ bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_off
 void hp_elf_binary_close(struct hp_elf_binary *binary) {
     if (binary->dwfl != NULL)
         dwfl_end(binary->dwfl);
+    free(binary->debug_path);
     *binary = (struct hp_elf_binary){0};
 }

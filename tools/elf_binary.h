@@ -9,20 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "binary_places.h"
 #include "error.h"
+#include "profile.h"
 
+/* Must stay where it is while it is open: libdw points into it. */
 struct hp_elf_binary {
     Dwfl *dwfl; /* a session with this module alone, so that closing it frees all that was read */
     Dwfl_Module *module;
+    Dwfl_Callbacks callbacks;
+    const struct hp_binary_places *places;
+    const char *build_id; /* the mapping's */
+    char *debug_path;
+    bool lacks_code;          /* a file with debug info alone: it has no offsets, only addresses … */
+    uint64_t offset, address; /* … where this offset of the binary is at this address */
 };
 
 /*
- * Opens the binary at `path`. With a build id (hex, "" for none) only a file that carries it is taken:
- * the one at `path`, else one that libdw finds by the id (its debug folders; debuginfod when
- * DEBUGINFOD_URLS is set). False: `error` says why, and nothing is open. Close with hp_elf_binary_close.
+ * Opens the mapping's binary. With a build id only a file that carries it is taken: from one of the
+ * places (binary_places.h), else one that libdw finds by the id (debuginfod, when DEBUGINFOD_URLS is set).
+ * False: `error` says why, and nothing is open. `mapping` and `places` are the caller's and must outlive it.
+ * Close with hp_elf_binary_close.
  */
-bool hp_elf_binary_open(struct hp_elf_binary *binary, const char *path, const char *build_id,
-                        struct hp_error *error);
+bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *mapping,
+                        const struct hp_binary_places *places, struct hp_error *error);
 
 /*
  * From an offset in the file to the address that its program headers give it, which is the one that

@@ -13,9 +13,10 @@ struct hp_resolver {
     struct hp_dwarf_index *index;
 };
 
-struct hp_resolver *hp_resolver_open(const char *path, const char *build_id, struct hp_error *error) {
+struct hp_resolver *hp_resolver_open(const struct hp_mapping *mapping, const struct hp_binary_places *places,
+                                     struct hp_error *error) {
     struct hp_resolver *resolver = hp_memory_new(1, sizeof *resolver);
-    if (!hp_elf_binary_open(&resolver->binary, path, build_id, error)) {
+    if (!hp_elf_binary_open(&resolver->binary, mapping, places, error)) {
         free(resolver);
         return NULL;
     }
@@ -88,6 +89,10 @@ char *hp_resolver_file(const struct hp_dwarf_frame *frame) {
     if (frame->file[0] == '/' || frame->directory == NULL)
         return hp_memory_format("%s", frame->file);
     return hp_memory_format("%s/%s", frame->directory, frame->file);
+}
+
+bool hp_resolver_has_debug_info(const struct hp_resolver *resolver) {
+    return !hp_dwarf_index_is_empty(resolver->index);
 }
 
 bool hp_resolver_lacks_split(const struct hp_resolver *resolver) {

@@ -9,16 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "binary_places.h"
 #include "dwarf_unit.h"
 #include "error.h"
+#include "profile.h"
 
 struct hp_resolver;
 
 /*
- * Opens the binary as hp_elf_binary_open does. NULL: `error` says why. The caller closes it with
+ * Opens the mapping's binary as hp_elf_binary_open does. NULL: `error` says why. The caller closes it with
  * hp_resolver_close. It holds the binary's debug info until then: one at a time is enough.
  */
-struct hp_resolver *hp_resolver_open(const char *path, const char *build_id, struct hp_error *error);
+struct hp_resolver *hp_resolver_open(const struct hp_mapping *mapping, const struct hp_binary_places *places,
+                                     struct hp_error *error);
 
 /*
  * The functions at an offset of the file, innermost inlined first, at most `room`; 0: nothing is
@@ -35,6 +38,9 @@ const char *hp_resolver_system_name(const struct hp_dwarf_frame *frame);
 
 /* The path of a frame's source file, "" when unknown: malloc'ed, the caller frees it; never NULL. */
 char *hp_resolver_file(const struct hp_dwarf_frame *frame);
+
+/* True when the binary has debug info, here or elsewhere; else there are names of symbols, and no lines. */
+bool hp_resolver_has_debug_info(const struct hp_resolver *resolver);
 
 /* True when inlined functions may be missing in what was asked for, because .dwo files are. */
 bool hp_resolver_lacks_split(const struct hp_resolver *resolver);

@@ -12,14 +12,16 @@ enum { MOST_FRAMES = 128 }; /* functions inlined into one another at one address
 
 struct work {
     struct hp_profile *profile;
+    const struct hp_symbolizer_options *options;
     const struct hp_symbolizer_listener *listener;
     struct hp_key_table *keys;            /* of functions, by readable name and file */
     const struct hp_function **functions; /* by the key's place; NULL: the pool was full */
     size_t function_capacity;
 };
 
-static bool is_open_question(const struct hp_location *location) {
-    return location->n_lines == 0 && location->mapping != NULL && !location->mapping->has_functions;
+static bool is_open_question(const struct hp_location *location, bool again) {
+    return location->n_lines == 0 && location->mapping != NULL &&
+           (again || !location->mapping->has_functions);
 }
 
 static bool starts_with(const char *text, const char *prefix) {
@@ -78,9 +80,13 @@ static void set_lines(struct work *work, struct hp_location *location, const str
     location->n_lines = count;
 }
 
-static void say(const struct work *work, const struct hp_mapping *mapping, const char *text) {
-    if (work->listener != NULL && work->listener->note != NULL)
-        work->listener->note(work->listener->context, mapping->filename, text);
+static void say(const struct work *work, const struct hp_mapping *mapping, enum hp_symbolizer_lack lack,
+                const char *text) {
+    const struct hp_symbolizer_listener *listener = work->listener;
+    if (listener != NULL && listener->note != NULL && text != NULL)
+        listener->note(listener->context, mapping->filename, text);
+    if (listener != NULL && listener->lack != NULL)
+        listener->lack(listener->context, mapping, lack);
 }
 
 /* Locations of one binary, however many mappings it has: it is opened once. */
@@ -88,6 +94,17 @@ struct question {
     size_t binary;
     struct hp_location *location;
 };
+
+static void say_what_lacks(const struct work *work, const struct hp_mapping *mapping, size_t resolved,
+                           const struct hp_resolver *resolver) {
+    if (resolved == 0)
+        say(work, mapping, HP_LACK_SYMBOLS, "has no symbols: its functions are shown as offsets");
+    else if (hp_resolver_lacks_split(resolver))
+        say(work, mapping, HP_LACK_SPLIT,
+            "its split debug info (.dwo files) is missing: inlined functions are not shown");
+    else if (!hp_resolver_has_debug_info(resolver))
+        say(work, mapping, HP_LACK_LINES, NULL);
+}
 
 static void resolve_locations(struct work *work, const struct question *questions, size_t count,
                               struct hp_resolver *resolver) {
@@ -101,20 +118,16 @@ static void resolve_locations(struct work *work, const struct question *question
         if (n_frames > 0)
             set_lines(work, location, frames, n_frames);
     }
-    if (resolved == 0)
-        say(work, questions[0].location->mapping, "has no symbols: its functions are shown as offsets");
-    else if (hp_resolver_lacks_split(resolver))
-        say(work, questions[0].location->mapping,
-            "its split debug info (.dwo files) is missing: inlined functions are not shown");
+    say_what_lacks(work, questions[0].location->mapping, resolved, resolver);
 }
 
 static void resolve_binary(struct work *work, const struct question *questions, size_t count) {
     const struct hp_mapping *mapping = questions[0].location->mapping;
     struct hp_error error = {""};
-    struct hp_resolver *resolver = hp_resolver_open(mapping->filename, mapping->build_id, &error);
+    struct hp_resolver *resolver = hp_resolver_open(mapping, &work->options->places, &error);
     if (resolver == NULL) {
         char *text = hp_memory_format("%s: its functions are shown as offsets", error.text);
-        say(work, mapping, text);
+        say(work, mapping, HP_LACK_BINARY, text);
         free(text);
         return;
     }
@@ -130,13 +143,14 @@ static int compare_questions(const void *left, const void *right) {
 }
 
 /* What there is to resolve, binary by binary. The caller frees it. */
-static struct question *gather_questions(struct hp_profile *profile, size_t *count, size_t *n_binaries) {
+static struct question *gather_questions(struct hp_profile *profile, bool again, size_t *count,
+                                         size_t *n_binaries) {
     struct question *questions = hp_memory_new(profile->n_locations, sizeof *questions);
     struct hp_key_table *binaries = hp_key_table_new();
     *count = 0;
     for (size_t i = 0; i < profile->n_locations; i++) {
         struct hp_location *location = &profile->locations[i];
-        if (!is_open_question(location) || !names_a_file(location->mapping->filename))
+        if (!is_open_question(location, again) || !names_a_file(location->mapping->filename))
             continue;
         struct hp_key key = {location->mapping->filename, location->mapping->build_id, 0};
         questions[(*count)++] = (struct question){hp_key_table_place(binaries, key), location};
@@ -154,10 +168,28 @@ static size_t count_unresolved(const struct hp_profile *profile) {
     return unresolved;
 }
 
-size_t hp_symbolizer_run(struct hp_profile *profile, const struct hp_symbolizer_listener *listener) {
-    struct work work = {.profile = profile, .listener = listener, .keys = hp_key_table_new()};
+/* What a mapping's locations were given is what it says it has. */
+static void mark_mappings(struct hp_profile *profile) {
+    for (size_t i = 0; i < profile->n_locations; i++) {
+        const struct hp_location *location = &profile->locations[i];
+        if (location->mapping == NULL || location->n_lines == 0)
+            continue;
+        struct hp_mapping *mapping = &profile->mappings[location->mapping - profile->mappings];
+        mapping->has_functions = true;
+        mapping->has_inline_frames |= location->n_lines > 1;
+        for (size_t at = 0; at < location->n_lines; at++) {
+            mapping->has_filenames |= location->lines[at].function->filename[0] != '\0';
+            mapping->has_line_numbers |= location->lines[at].line != 0;
+        }
+    }
+}
+
+size_t hp_symbolizer_run_with(struct hp_profile *profile, const struct hp_symbolizer_options *options,
+                              const struct hp_symbolizer_listener *listener) {
+    struct work work = {
+        .profile = profile, .options = options, .listener = listener, .keys = hp_key_table_new()};
     size_t count = 0, n_binaries = 0;
-    struct question *questions = gather_questions(profile, &count, &n_binaries);
+    struct question *questions = gather_questions(profile, options->again, &count, &n_binaries);
     for (size_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && questions[next].binary == questions[first].binary;)
             next++;
@@ -169,5 +201,11 @@ size_t hp_symbolizer_run(struct hp_profile *profile, const struct hp_symbolizer_
     free(questions);
     hp_key_table_free(work.keys);
     free(work.functions);
+    mark_mappings(profile);
     return count_unresolved(profile);
+}
+
+size_t hp_symbolizer_run(struct hp_profile *profile, const struct hp_symbolizer_listener *listener) {
+    static const struct hp_symbolizer_options usual;
+    return hp_symbolizer_run_with(profile, &usual, listener);
 }

@@ -247,7 +247,9 @@ int main(int argc, char **argv) {
     Elf *named = open_elf(argc > 2 ? argv[2] : argv[1], &symbols_fd);
     read_symbols(named);
     size_t count = spread_addresses(binary, addresses);
-    struct hp_resolver *resolver = hp_resolver_open(argv[1], "", &error);
+    const struct hp_mapping mapping = {.filename = argv[1], .build_id = ""};
+    const struct hp_binary_places places = {0};
+    struct hp_resolver *resolver = hp_resolver_open(&mapping, &places, &error);
     if (resolver == NULL) {
         fprintf(stderr, "%s: %s\n", argv[1], error.text);
         return 1;

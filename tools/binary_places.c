@@ -1,0 +1,110 @@
+#include "binary_places.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+static const char debug_folder[] = "/usr/lib/debug";
+
+struct list {
+    struct hp_binary_place *places;
+    size_t count, capacity;
+};
+
+/* Takes over `path` and `name`; a NULL path adds nothing. */
+static struct hp_binary_place *add(struct list *list, char *path, char *name, bool by_build_id) {
+    static struct hp_binary_place nowhere;
+    if (path == NULL)
+        return &nowhere;
+    list->places = hp_memory_grow(list->places, list->count, &list->capacity, sizeof *list->places);
+    list->places[list->count] = (struct hp_binary_place){path, name, by_build_id, false};
+    return &list->places[list->count++];
+}
+
+static char *root_of(pid_t pid) {
+    return hp_memory_format("/proc/%d/root", (int)pid);
+}
+
+/* The mapped file itself, whatever its name leads to now; then the name, as the process sees it. */
+static void add_process(struct list *list, const struct hp_mapping *mapping, pid_t pid) {
+    char *root = root_of(pid);
+    add(list,
+        hp_memory_format("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start, mapping->limit),
+        hp_memory_format("%s%s", root, mapping->filename), false);
+    add(list, hp_memory_format("%s%s", root, mapping->filename), NULL, false)->is_own = true;
+    /* map_files wants more rights than this link does. */
+    add(list, hp_memory_format("/proc/%d/exe", (int)pid), hp_memory_format("%s%s", root, mapping->filename),
+        true);
+    free(root);
+}
+
+static void add_folder(struct list *list, const struct hp_mapping *mapping, const char *folder) {
+    const char *slash = strrchr(mapping->filename, '/');
+    if (slash != NULL)
+        add(list, hp_memory_format("%s%s", folder, mapping->filename), NULL, false);
+    add(list, hp_memory_format("%s/%s", folder, slash != NULL ? slash + 1 : mapping->filename), NULL, false);
+    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ""), NULL, true);
+    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ""), NULL, true);
+}
+
+static void add_debug_files(struct list *list, const struct hp_mapping *mapping, const char *folder) {
+    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ".debug"), NULL, true);
+    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ".debug"), NULL, true);
+}
+
+struct hp_binary_place *hp_binary_places_of(const struct hp_mapping *mapping,
+                                            const struct hp_binary_places *places, size_t *count) {
+    struct list list = {0};
+    if (places->pid > 0)
+        add_process(&list, mapping, places->pid);
+    /* A file of this name on our side is only the process's own when it can prove it. */
+    add(&list, hp_memory_format("%s", mapping->filename), NULL, places->pid > 0)->is_own = places->pid <= 0;
+    for (size_t i = 0; i < places->n_folders; i++)
+        add_folder(&list, mapping, places->folders[i]);
+    add(&list, hp_binary_places_by_id(debug_folder, "/.build-id", mapping->build_id, ""), NULL, true);
+    for (size_t i = 0; i < places->n_folders; i++)
+        add_debug_files(&list, mapping, places->folders[i]);
+    if (places->pid > 0) {
+        char *root = root_of(places->pid), *folder = hp_memory_format("%s%s", root, debug_folder);
+        add_debug_files(&list, mapping, folder);
+        free(folder);
+        free(root);
+    }
+    add_debug_files(&list, mapping, debug_folder);
+    *count = list.count;
+    return list.places;
+}
+
+void hp_binary_places_free(struct hp_binary_place *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].path);
+        free(list[i].name);
+    }
+    free(list);
+}
+
+char *hp_binary_places_debug_path(const struct hp_binary_places *places) {
+    /* "": beside the binary; relative: in such a folder beside it. */
+    char *path = hp_memory_format(":.debug");
+    for (size_t i = 0; i < places->n_folders; i++) {
+        char *longer = hp_memory_format("%s:%s", path, places->folders[i]);
+        free(path);
+        path = longer;
+    }
+    char *root = places->pid > 0 ? root_of(places->pid) : NULL;
+    char *whole = root != NULL ? hp_memory_format("%s:%s%s:%s", path, root, debug_folder, debug_folder)
+                               : hp_memory_format("%s:%s", path, debug_folder);
+    free(root);
+    free(path);
+    return whole;
+}
+
+char *hp_binary_places_by_id(const char *folder, const char *infix, const char *build_id,
+                             const char *suffix) {
+    /* It becomes part of a path: nothing but digits may get there. */
+    if (strlen(build_id) < 4 || build_id[strspn(build_id, "0123456789abcdef")] != '\0')
+        return NULL;
+    return hp_memory_format("%s%s/%.2s/%s%s", folder, infix, build_id, build_id + 2, suffix);
+}
