@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "memory.h"
 #include "profile_prune.h"
 #include "profile_reader.h"
-#include "symbolizer.h"
+#include "progress.h"
+#include "symbol_report.h"
 #include "text.h"
 #include "top_report.h"
 
@@ -41,33 +41,6 @@ static void print_help(FILE *stream) {
           stream);
 }
 
-static bool progress_is_shown;
-
-static void forget_progress(void) {
-    if (progress_is_shown)
-        fputs("\r\033[K", stderr);
-    progress_is_shown = false;
-}
-
-static void show_note(void *context, const char *path, const char *text) {
-    (void)context;
-    forget_progress();
-    hp_command_say("%s: %s", path, text);
-}
-
-/* Debug info of a large program takes seconds to read: say so, but only to somebody who watches. */
-static void show_progress(void *context, const char *path, size_t number, size_t count) {
-    (void)context;
-    if (!isatty(STDERR_FILENO))
-        return;
-    char *fitted = hp_text_fit(path, 48);
-    forget_progress();
-    fprintf(stderr, "reading symbols %zu/%zu: %s", number + 1, count, fitted);
-    fflush(stderr);
-    progress_is_shown = true;
-    free(fitted);
-}
-
 static bool parse_number(const char *text, size_t *number) {
     char *end = NULL;
     errno = 0;
@@ -98,9 +71,8 @@ static bool choose_type(const struct settings *settings, const struct hp_profile
 }
 
 static void show(const struct settings *settings, struct hp_profile *profile, size_t type) {
-    const struct hp_symbolizer_listener listener = {.note = show_note, .progress = show_progress};
-    hp_symbolizer_run(profile, &listener);
-    forget_progress();
+    hp_symbolizer_run(profile, &hp_symbol_report_brief);
+    hp_progress_clear();
     if (!hp_profile_prune(profile))
         hp_command_say("%s: its drop_frames pattern is not understood: nothing is hidden", settings->file);
     struct hp_profile_table table = hp_profile_table_new(profile, type, settings->by_line);

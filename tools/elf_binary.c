@@ -53,18 +53,20 @@ static bool read_build_id(int fd, char hex[2 * MAX_BUILD_ID + 1]) {
     return is_binary;
 }
 
-static int open_matching(const char *path, const char *build_id, struct hp_error *error) {
+static bool is_matching(int fd, const char *build_id, struct hp_error *error) {
     char found[2 * MAX_BUILD_ID + 1];
-    int fd = open_regular_file(path, error);
-    if (fd < 0)
-        return -1;
     if (!read_build_id(fd, found))
-        hp_error_set(error, "not an ELF executable or library");
-    else if (build_id[0] == '\0' || strcmp(found, build_id) == 0)
+        return hp_error_set(error, "not an ELF executable or library");
+    if (build_id[0] == '\0' || strcmp(found, build_id) == 0)
+        return true;
+    return hp_error_set(error, "another build than the one that ran (its build id is %s, not %s)",
+                        found[0] != '\0' ? found : "missing", build_id);
+}
+
+static int open_matching(const char *path, const char *build_id, struct hp_error *error) {
+    int fd = open_regular_file(path, error);
+    if (fd < 0 || is_matching(fd, build_id, error))
         return fd;
-    else
-        hp_error_set(error, "another build than the one that ran (its build id is %s, not %s)",
-                     found[0] != '\0' ? found : "missing", build_id);
     close(fd);
     return -1;
 }
@@ -80,30 +82,29 @@ static size_t parse_hex(const char *hex, unsigned char bits[MAX_BUILD_ID]) {
     return length;
 }
 
-/* The path of a binary found by its build id alone; NULL without. The caller frees it. */
-static char *find_by_build_id(const char *name, const char *build_id) {
+/* Asks libdw for a binary of this build id, wherever: a descriptor; -1 without. */
+static int find_by_build_id(const struct hp_mapping *mapping) {
     unsigned char bits[MAX_BUILD_ID];
-    size_t length = parse_hex(build_id, bits);
+    size_t length = parse_hex(mapping->build_id, bits);
     Dwfl *dwfl = length > 0 ? dwfl_begin(&lookup_callbacks) : NULL;
     if (dwfl == NULL)
-        return NULL;
-    char *path = NULL;
+        return -1;
+    int fd = -1;
     /* The range is a stand-in: libdw only needs a module to look an id up for. */
-    Dwfl_Module *module = dwfl_report_module(dwfl, name, 0, 4096);
+    Dwfl_Module *module = dwfl_report_module(dwfl, mapping->filename, 0, 4096);
     if (module != NULL && dwfl_module_report_build_id(module, bits, length, 0) == 0) {
         Elf *elf = NULL;
-        char *found = NULL;
-        int fd = dwfl_build_id_find_elf(module, NULL, name, 0, &found, &elf);
-        if (fd >= 0) {
-            close(fd);
-            path = found;
-        } else {
-            free(found);
-        }
+        char *path = NULL; /* debuginfod's has none */
+        fd = dwfl_build_id_find_elf(module, NULL, mapping->filename, 0, &path, &elf);
+        free(path);
         elf_end(elf);
     }
     dwfl_end(dwfl);
-    return path;
+    if (fd >= 0 && !is_matching(fd, mapping->build_id, NULL)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }
 
 /*
@@ -127,9 +128,9 @@ static int find_debug_file(Dwfl_Module *module, void **user_data, const char *mo
 }
 
 /*
- * A file with debug info alone (objcopy --only-keep-debug) keeps its segments' addresses, and has nothing in
- * them; where in the binary they were is not said. But the mapping is of the executable segment, or, when it
- * starts at 0, of all, and so shows which address its offset has.
+ * A file with debug info alone (objcopy --only-keep-debug) keeps its segments' addresses, but not all that
+ * was in them; where in the binary they were is not said. But the mapping is of the executable segment, or,
+ * when it starts at 0, of all, and so shows which address its offset has.
  */
 static void relate_to_code(struct hp_elf_binary *binary, const struct hp_mapping *mapping) {
     GElf_Addr bias = 0;
@@ -145,7 +146,7 @@ static void relate_to_code(struct hp_elf_binary *binary, const struct hp_mapping
         if ((header.p_flags & PF_X) != 0)
             code = header;
     }
-    if (code.p_type != PT_LOAD || code.p_filesz != 0)
+    if (code.p_type != PT_LOAD || code.p_filesz >= code.p_memsz)
         return;
     const GElf_Phdr *mapped = mapping->offset == 0 ? &first : &code;
     binary->lacks_code = true;
@@ -199,11 +200,9 @@ bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *m
     elf_version(EV_CURRENT);
     char *name = NULL;
     int fd = find_in_places(binary, mapping, &name, error);
-    if (fd < 0 && mapping->build_id[0] != '\0') {
-        name = find_by_build_id(mapping->filename, mapping->build_id);
-        fd = name != NULL ? open_matching(name, mapping->build_id, NULL) : -1;
-    }
-    bool done = fd >= 0 && start_session(binary, name, fd, error);
+    if (fd < 0)
+        fd = find_by_build_id(mapping);
+    bool done = fd >= 0 && start_session(binary, name != NULL ? name : mapping->filename, fd, error);
     free(name);
     if (done)
         relate_to_code(binary, mapping);

@@ -100,7 +100,7 @@ for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAP
 done
 run 0 help
 says out "check"
-for later in list capture status flame diff merge symbolize; do
+for later in list capture status flame diff merge; do
     ! grep -qE "^  $later " out || fail "help offers $later, which does not exist"
 done
 
