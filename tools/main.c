@@ -4,8 +4,16 @@
 
 #include "command.h"
 
-const struct hp_command *const hp_commands[] = {&hp_command_run,   &hp_command_top,  &hp_command_symbolize,
-                                                &hp_command_check, &hp_command_help, NULL};
+const struct hp_command *const hp_commands[] = {
+    &hp_command_run,
+    &hp_command_top,
+    &hp_command_diff,
+    &hp_command_merge,
+    &hp_command_symbolize,
+    &hp_command_check,
+    &hp_command_help,
+    NULL,
+};
 
 static bool is_option(const char *argument, const char *word, const char *letter) {
     return strcmp(argument, word) == 0 || strcmp(argument, letter) == 0;

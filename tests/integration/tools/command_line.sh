@@ -58,6 +58,26 @@ run 2 top -n -1 good.pb.gz
 run 2 top --sort size good.pb.gz
 run 2 check
 run 2 check --nothing good.pb.gz
+for command in merge diff; do
+    run 2 $command
+    run 2 $command good.pb.gz good.pb.gz
+    says err "$command needs -o OUT"
+    run 2 $command -o out.pb.gz
+    run 2 $command --nothing -o out.pb.gz good.pb.gz good.pb.gz
+    run 1 $command -o out.pb.gz good.pb.gz cut.pb.gz
+    says err "heapprof: cut.pb.gz: is cut short"
+    run 1 $command -o out.pb.gz missing good.pb.gz
+    says err "heapprof: missing: No such file or directory"
+    run 1 $command -o nowhere/out.pb.gz good.pb.gz good.pb.gz
+    says err "heapprof: nowhere/out.pb.gz: "
+    [ ! -e out.pb.gz ] || fail "$command left a file though it failed"
+    run 0 $command -o out.pb.gz good.pb.gz good.pb.gz
+    silent out
+    silent err
+    rm out.pb.gz
+done
+run 2 diff -o out.pb.gz good.pb.gz
+says err "diff needs two files, BASE and FILE"
 run 2 run
 run 2 run --limit 128M --
 run 2 run --nothing true
@@ -87,7 +107,7 @@ run 1 check "$(printf 'bad\033[2Jname')"
 says err 'heapprof: bad\x1b[2Jname: '
 
 for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
-    "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
+    "help diff" "help merge" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
     # shellcheck disable=SC2086
     run 0 $arguments
     silent err
@@ -100,7 +120,7 @@ for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAP
 done
 run 0 help
 says out "check"
-for later in list capture status flame diff merge; do
+for later in list capture status flame; do
     ! grep -qE "^  $later " out || fail "help offers $later, which does not exist"
 done
 
