@@ -17,12 +17,11 @@
  * How often an allocating thread may read. Between two readings lie at least `guard_bytes_allowed` bytes
  * handed out by the process and READ_PAUSE_NS, but for a request that alone could cross.
  *
- * allowed = half of the distance to the next thing that could happen (guard_distance), divided by the processes
- * that share the way (guard_watch_allowance), but not below 64 KiB.
- * Half, because the counter is only near the truth: it is set to 0 before the files are read, so what others
- * hand out meanwhile counts twice (early: harmless), but what was handed out before and is touched after the
- * reading counts not at all. Coming nearer, the halves shrink, so a climb of 12 MiB to a threshold costs 8
- * readings.
+ * allowed = half of the distance to the next thing that could happen (guard_distance), divided by the
+ * processes that share the way (guard_watch_allowance), but not below 64 KiB. Half, because the counter is
+ * only near the truth: it is set to 0 before the files are read, so what others hand out meanwhile counts
+ * twice (early: harmless), but what was handed out before and is touched after the reading counts not at all.
+ * Coming nearer, the halves shrink, so a climb of 12 MiB to a threshold costs 8 readings.
  *
  * The pause bounds the cost for a program that allocates and frees at a standstill near a threshold: 4,000
  * readings a second. A thread that touches 6 GB/s, as fast as there is, gets 1.5 MB further in it.
@@ -344,13 +343,17 @@ uint64_t guard_limit(void) {
 
 /* -- fork() -- */
 
-/* A thread that reads holds the lock, and a file may hang (an lxcfs that does not answer): fork() must not. */
+/* A thread that reads holds the lock, and a file may hang (an lxcfs that does not answer): fork() must not.
+ */
 #define FORK_PATIENCE_NS INT64_C(200000000)
 
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
 void guard_fork_prepare(void) {
     held_for_fork = guard_lock_within(FORK_PATIENCE_NS);
+    if (held_for_fork) {
+        guard_state.watch.has_relatives = true;
+    }
 }
 
 void guard_fork_parent(void) {
@@ -365,6 +368,7 @@ static void begin_watch_again(struct guard_watch *watch) {
     memset(watch, 0, sizeof *watch);
     guard_watch_init(watch, guard_state.options);
     watch->wish.set = set;
+    watch->has_relatives = true;
     hp_lock_reset(&lock);
     guard_lock();
 }

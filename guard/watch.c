@@ -319,11 +319,19 @@ static uint64_t crowd_of(const struct guard_watch *watch, unsigned pair) {
     return crowd < 1 ? 1 : crowd > CROWD_MAX ? CROWD_MAX : crowd;
 }
 
+/* Of a limit that others live under too. What they are about to take does not show yet in the usage, by which
+ * a crowd is known: eight workers that were just forked make an eighth of the limit while each hands out this
+ * share. */
+enum { SHARE_AMONG_OTHERS = 64 };
+
 uint64_t guard_watch_allowance(const struct guard_watch *watch) {
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < watch->count; i++) {
         uint64_t distance = guard_distance(&watch->at[i].policy, &watch->at[i].arming, watch->use[i].usage);
-        uint64_t part = distance / 2 / crowd_of(watch, i);
+        uint64_t crowd = crowd_of(watch, i);
+        uint64_t part = distance / 2 / crowd;
+        uint64_t most = watch->at[i].pair.limit / SHARE_AMONG_OTHERS;
+        part = part < most || (crowd == 1 && !watch->has_relatives) ? part : most;
         least = part < least ? part : least;
     }
     return least;

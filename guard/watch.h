@@ -51,12 +51,13 @@ struct guard_watch {
     uint64_t resident;  /* of the process, at the last refresh; 0: not known */
     uint32_t generation; /* counts how often at[].pair or policy has changed; 0: never filled */
     struct guard_reading reading;
-    bool is_exact;    /* the reading: not just an upper bound */
-    int64_t dump_ns;  /* how long a dump takes, to go by the last ones */
-    int64_t found_at; /* when the cgroup was last looked for; 0: never */
-    int64_t read_at;  /* when the limits were last read; 0: never */
-    bool is_odd;      /* a read failed, or usage is above a limit: look for the cgroup again soon */
-    bool is_stale;    /* the latest reading failed in part: this thread may have no descriptor free */
+    bool is_exact;      /* the reading: not just an upper bound */
+    int64_t dump_ns;    /* how long a dump takes, to go by the last ones */
+    int64_t found_at;   /* when the cgroup was last looked for; 0: never */
+    int64_t read_at;    /* when the limits were last read; 0: never */
+    bool is_odd;        /* a read failed, or usage is above a limit: look for the cgroup again soon */
+    bool has_relatives; /* this process has forked or was forked: others, like it, may be in its cgroup */
+    bool is_stale;      /* the latest reading failed in part: this thread may have no descriptor free */
     bool has_said_unreadable;
     bool has_said_sizes;
     struct guard_news news;
@@ -106,7 +107,8 @@ void guard_watch_reset(struct guard_watch *watch);
 uint64_t guard_watch_distance(const struct guard_watch *watch);
 
 /* Bytes that this process may hand out before it looks again: half of the distance; of a cgroup, where others
- * take their part of the way meanwhile, this process's part of it. */
+ * take their part of the way meanwhile, this process's part of it, and never more than a small share of the
+ * limit: those others may have been forked just now. */
 uint64_t guard_watch_allowance(const struct guard_watch *watch);
 
 /* How long the timer may sleep, ns; < 0: for ever, nothing is to be watched. */

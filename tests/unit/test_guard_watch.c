@@ -116,12 +116,37 @@ static void test_relief_is_judged_without_the_cache(void **state) {
     assert_false(guard_watch_is_relieved(&watch, &find));
 }
 
+/* Alone it may hand out half of the way to 80 % (102.4 MiB) before it looks again; workers that were forked
+ * just now and have not touched anything yet would go all of the way meanwhile (G18). */
+static void test_G18_relatives_look_often(void **state) {
+    (void)state;
+    struct guard_find find;
+    guard_tree_statm(20 * MIB, 40 * MIB, 30 * MIB);
+    assert_false(look(1000, 22, 0, &find));
+    assert_in_range(guard_watch_allowance(&watch), 40 * MIB, 41 * MIB);
+    watch.has_relatives = true;
+    assert_int_equal(guard_watch_allowance(&watch), 2 * MIB);
+    assert_false(look(1000, 100, 0, &find)); /* near the threshold, and of five: less */
+    assert_true(guard_watch_allowance(&watch) < MIB / 2);
+}
+
+/* So would others, whoever they are. */
+static void test_a_crowd_looks_often(void **state) {
+    (void)state;
+    struct guard_find find;
+    guard_tree_statm(20 * MIB, 40 * MIB, 30 * MIB);
+    assert_false(look(1000, 42, 0, &find));
+    assert_int_equal(guard_watch_allowance(&watch), 2 * MIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_P17_a_file_that_is_read_fast, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_heap_that_grows_as_fast, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_heap_that_grows_beside_a_cache, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_relief_is_judged_without_the_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_G18_relatives_look_often, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_crowd_looks_often, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("guard/watch", tests, NULL, NULL);
 }
