@@ -71,21 +71,63 @@ static void print_lost(FILE *stream, const struct hp_profile *profile) {
                 (unsigned long long)truncated);
 }
 
-static void print_total(FILE *stream, const struct hp_top_report *report) {
-    char total[HP_TEXT_NUMBER], period[HP_TEXT_NUMBER];
+/* A value with its unit, "3 count" or "1.2 MiB"; malloc'ed. */
+static char *amount(const struct hp_top_report *report, int64_t value) {
+    char number[HP_TEXT_NUMBER];
+    const char *unit = report->profile->sample_types[report->type].unit;
+    hp_text_value(number, value, unit, report->exact);
+    if (strcmp(unit, "bytes") == 0 && !report->exact)
+        return hp_memory_format("%s", number);
+    char *clean = hp_text_clean(unit), *text = hp_memory_format("%s %s", number, clean);
+    free(clean);
+    return text;
+}
+
+/* Of a difference: what became more, and what less. */
+static void print_change(FILE *stream, const struct hp_top_report *report) {
     const struct hp_profile *profile = report->profile;
-    const struct hp_value_type *type = &profile->sample_types[report->type];
-    bool in_bytes = strcmp(type->unit, "bytes") == 0;
-    char *name = hp_text_clean(type->type), *unit = hp_text_clean(type->unit);
-    fprintf(stream, "%s: %s%s%s in %zu stacks", name,
-            hp_text_value(total, report->table->total, type->unit, report->exact),
-            in_bytes && !report->exact ? "" : " ", in_bytes && !report->exact ? "" : unit,
-            profile->n_samples);
+    int64_t more = 0, less = 0;
+    for (size_t i = 0; i < profile->n_samples; i++) {
+        int64_t value = profile->samples[i].values[report->type];
+        more = hp_profile_add(more, value > 0 ? value : 0);
+        less = hp_profile_add(less, value < 0 ? value : 0);
+    }
+    char *grown = amount(report, more), *shrunk = amount(report, less == INT64_MIN ? INT64_MAX : -less);
+    fprintf(stream, "%s more, %s less", grown, shrunk);
+    free(grown);
+    free(shrunk);
+}
+
+static void print_total(FILE *stream, const struct hp_top_report *report) {
+    char period[HP_TEXT_NUMBER];
+    const struct hp_profile *profile = report->profile;
+    char *name = hp_text_clean(profile->sample_types[report->type].type);
+    char *total = amount(report, report->table->total);
+    bool is_part = profile->n_samples < report->n_stacks;
+    fprintf(stream, "%s: ", name);
+    if (report->base != NULL) {
+        print_change(stream, report);
+    } else if (is_part) {
+        char *shown = amount(report, hp_profile_total(profile, report->type));
+        fprintf(stream, "%s of %s", shown, total);
+        free(shown);
+    } else {
+        fputs(total, stream);
+    }
+    fprintf(stream, " in %zu ", profile->n_samples);
+    if (is_part)
+        fprintf(stream, "of %zu ", report->n_stacks);
+    fputs("stacks", stream);
     if (profile->period > 1 && strcmp(profile->period_type.unit, "bytes") == 0)
         fprintf(stream, ", a sample every %s", hp_text_value(period, profile->period, "bytes", false));
     fputc('\n', stream);
+    if (report->base != NULL) {
+        char *base = hp_text_clean(report->base);
+        fprintf(stream, "compared with %s; %% of the %s that changed\n", base, total);
+        free(base);
+    }
+    free(total);
     free(name);
-    free(unit);
 }
 
 void hp_top_report_header(FILE *stream, const struct hp_top_report *report) {
@@ -109,7 +151,7 @@ static char *where(const struct hp_top_report *report, const struct hp_table_row
     return clean;
 }
 
-static size_t shown_rows(const struct hp_top_report *report) {
+size_t hp_top_report_shown(const struct hp_top_report *report) {
     size_t count = report->table->count;
     return report->most_rows > 0 && report->most_rows < count ? report->most_rows : count;
 }
@@ -125,7 +167,7 @@ static size_t larger(size_t a, size_t b) {
 /* The column of names: as wide as the longest one shown, as far as there is room. */
 static size_t name_width(const struct hp_top_report *report) {
     size_t longest = strlen("function"), places = strlen("line");
-    for (size_t i = 0; i < shown_rows(report); i++) {
+    for (size_t i = 0; i < hp_top_report_shown(report); i++) {
         char *place = where(report, &report->table->rows[i]);
         char *name = hp_text_clean(report->table->rows[i].name);
         longest = larger(hp_text_width(name), longest);
@@ -170,7 +212,7 @@ static void print_row(FILE *stream, const struct hp_top_report *report, const st
 }
 
 void hp_top_report_rows(FILE *stream, const struct hp_top_report *report) {
-    size_t names = name_width(report), count = shown_rows(report);
+    size_t names = name_width(report), count = hp_top_report_shown(report);
     fprintf(stream, "%10s %6s  %10s %6s  %-*s%*s%s\n", "flat", "flat%", "cum", "cum%", (int)names, "function",
             GAP, "", report->by_line ? "line" : "at");
     for (size_t i = 0; i < count; i++)

@@ -6,14 +6,17 @@
 #include "profile_reader.h"
 #include "test_tools_builder.h"
 #include "text.h"
+#include "top_json.h"
 #include "top_report.h"
 #include "tests/unit/cmocka_first.h"
 
 static struct builder builder;
 static const char long_name[] = "shop::inventory::Shelf<std::string, 32>::restock(unsigned long, bool)";
 
+enum form { TEXT, CHANGE, JSON };
+
 /* The report of the builder's inuse_space; malloc'ed. */
-static char *report_text(size_t width, size_t most_rows, bool exact) {
+static char *report_as(enum form form, size_t width, size_t most_rows, bool exact) {
     static uint8_t packed[BUILDER_BYTES];
     struct hp_error error = {""};
     char *text = NULL;
@@ -21,21 +24,35 @@ static char *report_text(size_t width, size_t most_rows, bool exact) {
     struct hp_profile *profile =
         hp_profile_parse(packed, builder_pack(&builder, packed), &hp_input_limits_default, &error);
     assert_string_equal(error.text, "");
+    size_t n_stacks = profile->n_samples;
+    if (form == JSON)
+        profile->n_samples = 2; /* as a filter does */
     struct hp_profile_table table = hp_profile_table_new(profile, 3, false);
     hp_profile_table_sort(&table, HP_TABLE_BY_FLAT);
     const struct hp_top_report report = {.profile = profile,
                                          .table = &table,
+                                         .file = "a\"b\xff.pb.gz",
+                                         .base = form == CHANGE ? "old\033.pb.gz" : NULL,
+                                         .n_stacks = n_stacks,
                                          .type = 3,
                                          .most_rows = most_rows,
                                          .width = width,
                                          .exact = exact};
     FILE *stream = open_memstream(&text, &size);
-    hp_top_report_header(stream, &report);
-    hp_top_report_rows(stream, &report);
+    if (form == JSON) {
+        hp_top_json(stream, &report);
+    } else {
+        hp_top_report_header(stream, &report);
+        hp_top_report_rows(stream, &report);
+    }
     fclose(stream);
     hp_profile_table_free(&table);
     hp_profile_free(profile);
     return text;
+}
+
+static char *report_text(size_t width, size_t most_rows, bool exact) {
+    return report_as(TEXT, width, most_rows, exact);
 }
 
 static void prints_all_of_it(void **state) {
@@ -141,6 +158,39 @@ static void needs_no_comments(void **state) {
     free(text);
 }
 
+static void says_what_changed(void **state) {
+    (void)state;
+    builder_init(&builder);
+    builder.values[0][3] = -2048;
+    char *text = report_as(CHANGE, 80, 1, false);
+    assert_non_null(strstr(text,
+                           "\ninuse_space: 150 B more, 2.0 KiB less in 3 stacks, a sample every 1.0 KiB\n"
+                           "compared with old\\x1b.pb.gz; % of the 2.1 KiB that changed\n"));
+    assert_non_null(strstr(text, "  -2.0 KiB -93.2%    -2.0 KiB -93.2%  grab"));
+    free(text);
+}
+
+static void prints_json(void **state) {
+    (void)state;
+    builder_init(&builder);
+    builder.functions[0].name = builder_string(&builder, "\"q\\\n<x>");
+    char *text = report_as(JSON, 80, 2, false);
+    assert_string_equal(
+        text, "{\"version\": 1,\n"
+              " \"profile\": \"a\\\"b\\\\xff.pb.gz\", \"base\": null,\n"
+              " \"type\": \"inuse_space\", \"unit\": \"bytes\",\n"
+              " \"total\": 250, \"shown\": 250, \"stacks\": 3, \"stacks_shown\": 2,\n"
+              " \"period\": 1024, \"time_nanos\": 1700000000000000000, \"duration_nanos\": 0,\n"
+              " \"comments\": [\"service: edge_service\", \"usage: 127926272\", \"limit: 134217728\"],\n"
+              " \"rows\": [\n"
+              "  {\"function\": \"libx.so+0x1100\", \"file\": null, \"line\": null, "
+              "\"flat\": 150, \"flat_percent\": 60.0000, \"cum\": 150, \"cum_percent\": 60.0000},\n"
+              "  {\"function\": \"\\\"q\\\\\\u000a\\u003cx\\u003e\", \"file\": \"/src/app.c\", \"line\": 10, "
+              "\"flat\": 100, \"flat_percent\": 40.0000, \"cum\": 100, \"cum_percent\": 40.0000}],\n"
+              " \"rows_left_out\": 2}\n");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_all_of_it),
@@ -149,6 +199,8 @@ int main(void) {
         cmocka_unit_test(lets_a_long_name_use_what_is_left),
         cmocka_unit_test(sends_no_control_characters),
         cmocka_unit_test(needs_no_comments),
+        cmocka_unit_test(says_what_changed),
+        cmocka_unit_test(prints_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,16 @@ run 2 top -n x good.pb.gz
 says err '--number takes a number, not "x"'
 run 2 top -n -1 good.pb.gz
 run 2 top --sort size good.pb.gz
+run 2 top --focus '(' good.pb.gz
+says err '--focus "(": Unmatched'
+run 2 top --ignore '[' good.pb.gz
+run 1 top --base missing good.pb.gz
+says err "heapprof: missing: No such file or directory"
+run 1 top --base cut.pb.gz good.pb.gz
+run 0 top --base good.pb.gz good.pb.gz
+says out "0 B more, 0 B less in 0 stacks"
+run 0 top --json --focus grab --number 1 good.pb.gz
+says out '"rows_left_out": '
 run 2 check
 run 2 check --nothing good.pb.gz
 for command in merge diff; do

@@ -1,0 +1,12 @@
+/* What `heapprof top --json` prints; docs/profile.md has the keys. */
+#ifndef HP_TOOLS_TOP_JSON_H
+#define HP_TOOLS_TOP_JSON_H
+
+#include <stdio.h>
+
+#include "top_report.h"
+
+/* One object on a line for each row, so that it can be read by eye and by line too. */
+void hp_top_json(FILE *stream, const struct hp_top_report *report);
+
+#endif
