@@ -17,7 +17,10 @@ static void print_help(FILE *stream) {
           "\n"
           "      --strict   what is only worth a note is a fault too: what some readers of\n"
           "                 pprof files refuse or misread\n"
-          "  -h, --help     this text\n",
+          "  -h, --help     this text\n"
+          "\n"
+          "Example: are the dumps of this folder fit for every viewer?\n"
+          "  heapprof check --strict /var/tmp/dumps/*.pb.gz\n",
           stream);
 }
 
@@ -48,6 +51,9 @@ static void print_shape(const struct hp_profile *profile, const struct hp_audit 
     printf("  %-16s%zu stacks, at most %zu frames deep\n", "samples", profile->n_samples, audit->deepest);
     printf("  %-16s%zu, %zu of them with symbols, in %zu mappings\n", "locations", profile->n_locations,
            audit->symbolized, profile->n_mappings);
+    if (audit->unused_locations > 0 || audit->unused_mappings > 0)
+        printf("  %-16s%zu locations, %zu mappings\n", "not used", audit->unused_locations,
+               audit->unused_mappings);
     if (audit->truncated > 0)
         printf("  %-16s%zu of %zu stacks (%s)\n", "cut short", audit->truncated, profile->n_samples,
                hp_text_share(share, (int64_t)audit->truncated, (int64_t)profile->n_samples));

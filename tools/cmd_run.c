@@ -36,7 +36,11 @@ static void print_help(FILE *stream) {
         hp_text_wrap(stream, help, INDENT, WIDTH);
         free(help);
     }
-    fputs("  -h, --help            this text\n", stream);
+    fputs("  -h, --help            this text\n"
+          "\n"
+          "Example: a service with 128 MiB, and a folder that outlives it\n"
+          "  heapprof run --limit 128M --dump-dir /var/tmp/dumps -- ./service --port 8080\n",
+          stream);
 }
 
 /* getopt's table, made of the variables. */

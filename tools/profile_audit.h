@@ -8,13 +8,14 @@
 #include "error.h"
 #include "profile.h"
 
-enum { HP_AUDIT_NOTES = 8 };
+enum { HP_AUDIT_NOTES = 16 };
 
 struct hp_audit {
-    size_t deepest;    /* frames of the deepest stack, inlined ones included */
-    size_t symbolized; /* locations with a function */
-    size_t truncated;  /* stacks that say they were cut: a "[truncated]" frame */
-    size_t n_notes;    /* what is allowed, yet refused or misread by some reader */
+    size_t deepest;                           /* frames of the deepest stack, inlined ones included */
+    size_t symbolized;                        /* locations with a function */
+    size_t truncated;                         /* stacks that say they were cut: a "[truncated]" frame */
+    size_t unused_locations, unused_mappings; /* no sample leads to them; the main binary does not count */
+    size_t n_notes;                           /* what is allowed, yet refused or misread by some reader */
     struct hp_error notes[HP_AUDIT_NOTES];
 };
 

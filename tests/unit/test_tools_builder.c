@@ -37,12 +37,14 @@ static void add_mapping(struct builder *builder, uint64_t start, uint64_t limit,
     mapping->build_id = builder_string(builder, build_id);
 }
 
-static void add_function(struct builder *builder, const char *name, const char *file) {
+static void add_function(struct builder *builder, const char *name, const char *system_name,
+                         const char *file) {
     size_t place = builder->profile.n_function++;
     Heapprof__Pprof__Function *function = builder->function_list[place] = &builder->functions[place];
     heapprof__pprof__function__init(function);
     function->id = place + 1;
-    function->name = function->system_name = builder_string(builder, name);
+    function->name = builder_string(builder, name);
+    function->system_name = builder_string(builder, system_name);
     function->filename = builder_string(builder, file);
 }
 
@@ -98,10 +100,10 @@ static void point_to_lists(struct builder *builder) {
 static void add_code(struct builder *builder) {
     add_mapping(builder, 0x400000, 0x408000, "/bin/app", "ab12cd34");
     add_mapping(builder, 0x7f0000, 0x7f8000, "/lib/libx.so", "");
-    add_function(builder, "grab", "/src/app.c");
-    add_function(builder, "app::add(int)", "/src/app.c");
-    add_function(builder, "main", "/src/main.c");
-    add_function(builder, "[truncated]", "");
+    add_function(builder, "grab", "grab", "/src/app.c");
+    add_function(builder, "app::add(int)", "_ZN3app3addEi", "/src/app.c");
+    add_function(builder, "main", "main", "/src/main.c");
+    add_function(builder, "[truncated]", "[truncated]", "");
     set_line(builder, 0, 1, 10);
     set_line(builder, 1, 2, 20);
     set_line(builder, 2, 3, 30);
