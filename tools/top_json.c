@@ -1,87 +1,75 @@
 #include "top_json.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 
-#include "json_string.h"
 #include "text.h"
 
-static void print_text(FILE *stream, const char *key, const char *text) {
-    fprintf(stream, "\"%s\": ", key);
-    if (text != NULL && *text != '\0')
-        hp_json_string(stream, text);
-    else
-        fputs("null", stream);
+/* The text, or null when there is none. */
+static json_t *text_or_null(const char *text) {
+    return text != NULL && *text != '\0' ? json_string(text) : json_null();
 }
 
 /* A path may be any bytes; JSON is UTF-8. */
-static void print_path(FILE *stream, const char *key, const char *path) {
+static json_t *path_or_null(const char *path) {
     char *clean = path != NULL ? hp_text_clean(path) : NULL;
-    print_text(stream, key, clean);
+    json_t *json = text_or_null(clean);
     free(clean);
+    return json;
 }
 
-static void print_number(FILE *stream, const char *key, int64_t number) {
-    fprintf(stream, "\"%s\": %" PRId64, key, number);
+static json_t *percent(int64_t part, int64_t whole) {
+    return json_real(whole != 0 ? 100 * ((double)part / (double)whole) : 0);
 }
 
-static void print_header(FILE *stream, const struct hp_top_report *report) {
-    const struct hp_profile *profile = report->profile;
-    const struct hp_value_type *type = &profile->sample_types[report->type];
-    fputs("{\"version\": 1,\n ", stream);
-    print_path(stream, "profile", report->file);
-    fputs(", ", stream);
-    print_path(stream, "base", report->base);
-    fputs(",\n ", stream);
-    print_text(stream, "type", type->type);
-    fputs(", ", stream);
-    print_text(stream, "unit", type->unit);
-    fputs(",\n ", stream);
-    print_number(stream, "total", report->table->total);
-    fputs(", ", stream);
-    print_number(stream, "shown", hp_profile_total(profile, report->type));
-    fprintf(stream, ", \"stacks\": %zu, \"stacks_shown\": %zu,\n ", report->n_stacks, profile->n_samples);
-    print_number(stream, "period", profile->period);
-    fputs(", ", stream);
-    print_number(stream, "time_nanos", profile->time_nanos);
-    fputs(", ", stream);
-    print_number(stream, "duration_nanos", profile->duration_nanos);
-    fputs(",\n \"comments\": [", stream);
-    for (size_t i = 0; i < profile->n_comments; i++) {
-        fputs(i == 0 ? "" : ", ", stream);
-        hp_json_string(stream, profile->comments[i]);
-    }
-    fputs("],\n", stream);
+static json_t *comments_of(const struct hp_profile *profile) {
+    json_t *comments = json_array();
+    for (size_t i = 0; i < profile->n_comments; i++)
+        json_array_append_new(comments, json_string(profile->comments[i]));
+    return comments;
 }
 
-static void print_share(FILE *stream, const char *key, int64_t part, int64_t whole) {
-    fprintf(stream, ", \"%s\": %.4f", key, whole != 0 ? 100 * ((double)part / (double)whole) : 0.0);
+static json_t *row_of(const struct hp_table_row *row, int64_t total) {
+    json_t *json = json_object();
+    json_object_set_new(json, "function", text_or_null(row->name));
+    json_object_set_new(json, "file", text_or_null(row->file));
+    json_object_set_new(json, "line", row->line > 0 ? json_integer(row->line) : json_null());
+    json_object_set_new(json, "flat", json_integer(row->flat));
+    json_object_set_new(json, "flat_percent", percent(row->flat, total));
+    json_object_set_new(json, "cum", json_integer(row->cum));
+    json_object_set_new(json, "cum_percent", percent(row->cum, total));
+    return json;
 }
 
-static void print_row(FILE *stream, const struct hp_top_report *report, const struct hp_table_row *row) {
-    fputs("  {", stream);
-    print_text(stream, "function", row->name);
-    fputs(", ", stream);
-    print_text(stream, "file", row->file);
-    if (row->line > 0)
-        fprintf(stream, ", \"line\": %" PRId64 ", ", row->line);
-    else
-        fputs(", \"line\": null, ", stream);
-    print_number(stream, "flat", row->flat);
-    print_share(stream, "flat_percent", row->flat, report->table->total);
-    fputs(", ", stream);
-    print_number(stream, "cum", row->cum);
-    print_share(stream, "cum_percent", row->cum, report->table->total);
-    fputc('}', stream);
+static json_t *rows_of(const struct hp_top_report *report) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < hp_top_report_shown(report); i++)
+        json_array_append_new(rows, row_of(&report->table->rows[i], report->table->total));
+    return rows;
 }
 
 void hp_top_json(FILE *stream, const struct hp_top_report *report) {
-    size_t count = hp_top_report_shown(report);
-    print_header(stream, report);
-    fputs(" \"rows\": [", stream);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "\n" : ",\n", stream);
-        print_row(stream, report, &report->table->rows[i]);
-    }
-    fprintf(stream, "],\n \"rows_left_out\": %zu}\n", report->table->count - count);
+    const struct hp_profile *profile = report->profile;
+    const struct hp_value_type *type = &profile->sample_types[report->type];
+    json_t *json = json_object();
+    json_object_set_new(json, "version", json_integer(1));
+    json_object_set_new(json, "profile", path_or_null(report->file));
+    json_object_set_new(json, "base", path_or_null(report->base));
+    json_object_set_new(json, "type", json_string(type->type));
+    json_object_set_new(json, "unit", json_string(type->unit));
+    json_object_set_new(json, "total", json_integer(report->table->total));
+    json_object_set_new(json, "shown", json_integer(hp_profile_total(profile, report->type)));
+    json_object_set_new(json, "stacks", json_integer((json_int_t)report->n_stacks));
+    json_object_set_new(json, "stacks_shown", json_integer((json_int_t)profile->n_samples));
+    json_object_set_new(json, "period", json_integer(profile->period));
+    json_object_set_new(json, "time_nanos", json_integer(profile->time_nanos));
+    json_object_set_new(json, "duration_nanos", json_integer(profile->duration_nanos));
+    json_object_set_new(json, "comments", comments_of(profile));
+    json_object_set_new(json, "rows", rows_of(report));
+    json_object_set_new(json, "rows_left_out",
+                        json_integer((json_int_t)(report->table->count - hp_top_report_shown(report))));
+    json_dumpf(json, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    json_decref(json);
+    fputc('\n', stream);
 }

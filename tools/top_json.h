@@ -6,7 +6,7 @@
 
 #include "top_report.h"
 
-/* One object on a line for each row, so that it can be read by eye and by line too. */
+/* One object, indented. Failures are the stream's. */
 void hp_top_json(FILE *stream, const struct hp_top_report *report);
 
 #endif

@@ -13,7 +13,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export HOME="$work" GOCACHE="$work/cache" GOFLAGS=-mod=mod PPROF_TMPDIR="$work"
+export HOME="$work" GOCACHE="${HP_GO_CACHE:-$work/cache}" GOFLAGS=-mod=mod PPROF_TMPDIR="$work"
 
 fail() {
     echo "FAILED: $*"
