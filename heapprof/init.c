@@ -26,6 +26,7 @@
 #include "heapprof/bookkeeping/module_table.h"
 #include "heapprof/bookkeeping/stack_table.h"
 #include "heapprof/capture/capture.h"
+#include "heapprof/control/control_socket.h"
 #include "heapprof/dump.h"
 #include "heapprof/frame_module.h"
 #include "heapprof/intake/allocator.h"
@@ -34,6 +35,7 @@
 #include "heapprof/options.h"
 #include "heapprof/pressure.h"
 #include "heapprof/recorder.h"
+#include "heapprof/status.h"
 #include "heapprof/unwind/unwinder.h"
 
 enum { HP_FIRST_CONSTRUCTOR = 101 }; /* Library.cmake knows the number */
@@ -44,6 +46,7 @@ enum { HP_FIRST_CONSTRUCTOR = 101 }; /* Library.cmake knows the number */
 static struct hp_options options;
 static char dump_dir[4096];
 static char spare_dir[4096];
+static char socket_dirs[HP_CONTROL_FOLDERS][4096];
 
 static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
     return value < low ? low : value > high ? high : value;
@@ -62,6 +65,17 @@ static void guard_thread_begins(void) {
 static void dump_was_requested(void) {
     (void)hp_dump_on_demand("signal");
 }
+
+static void control_thread_begins(void) {
+    hp_thread_mute(&hp_thread); /* for good, as above */
+}
+
+static const struct hp_control_host control_host = {
+    .thread_begin = control_thread_begins,
+    .write_status = hp_status_write,
+    .write_profile = hp_dump_to_fd,
+    .open_scratch = hp_capture_open_scratch,
+};
 
 static const struct guard_host guard_host = {
     .thread_begin = guard_thread_begins,
@@ -116,6 +130,31 @@ static void init_capture(uint64_t period) {
     hp_capture_init(&config);
 }
 
+/* Copied: the application may write over its environment. */
+static void add_socket_dir(struct hp_control_config *config, unsigned *count, const char *dir) {
+    if (dir != NULL && dir[0] == '/' && strlen(dir) <= 3500) {
+        struct hp_writer w = hp_writer_over(socket_dirs[*count], sizeof socket_dirs[*count]);
+        hp_writer_text(&w, dir);
+        config->folders[*count] = socket_dirs[*count];
+        (*count)++;
+    }
+}
+
+static void init_control(void) {
+    struct hp_control_config config = {.host = &control_host, .are_common = options.socket.kind == HP_SOCKET_AUTO};
+    unsigned count = 0;
+    if (config.are_common) {
+        add_socket_dir(&config, &count, secure_getenv("XDG_RUNTIME_DIR"));
+        add_socket_dir(&config, &count, secure_getenv("TMPDIR"));
+        add_socket_dir(&config, &count, "/tmp");
+    } else {
+        add_socket_dir(&config, &count, options.socket.folder);
+    }
+    if (options.socket.kind != HP_SOCKET_OFF) {
+        hp_control_init(&config);
+    }
+}
+
 static void on_signal(int number) {
     (void)number;
     guard_request();
@@ -157,6 +196,7 @@ static void after_fork_in_child(void) {
     hp_stack_table_fork_child();
     hp_capture_fork_child();
     guard_fork_child();
+    hp_control_fork_child();
     hp_recorder_fork_child();
     hp_recorder_leave();
 }
@@ -209,6 +249,7 @@ static bool start(const struct hp_refused_limit *refused) {
     if (!is_watched) {
         (void)hp_capture_prepare(); /* no guard's thread will; and then there may be no memory for it */
     }
+    init_control();
     install_signal();
     tell_start(refused, period);
     return true;
@@ -234,4 +275,9 @@ __attribute__((constructor(HP_FIRST_CONSTRUCTOR))) static void init(int argc, ch
         hp_recorder_disable();
     }
     hp_recorder_leave();
+}
+
+/* The one thing that is tidied up at the end, and a single system call: threads go on allocating meanwhile. */
+__attribute__((destructor)) static void fini(void) {
+    hp_control_remove();
 }

@@ -143,6 +143,19 @@ static int hp_option_parse_path(const char *text, hp_option_path *out, const cha
     return 0;
 }
 
+static int hp_option_parse_socket(const char *text, hp_option_socket *out, const char **complaint) {
+    *complaint = "is neither off, auto nor a folder's absolute path of at most 3500 bytes";
+    if (is_word(text, "off") || is_word(text, "auto")) {
+        *out = (hp_option_socket){.kind = is_word(text, "off") ? HP_SOCKET_OFF : HP_SOCKET_AUTO};
+        return 0;
+    }
+    if (text[0] != '/' || strlen(text) > 3500) {
+        return -1;
+    }
+    *out = (hp_option_socket){.kind = HP_SOCKET_FOLDER, .folder = text};
+    return 0;
+}
+
 static int hp_option_parse_name(const char *text, hp_option_name *out, const char **complaint) {
     if (strlen(text) > 64) {
         *complaint = "is longer than 64 bytes";

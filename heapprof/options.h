@@ -44,6 +44,12 @@ typedef uint32_t hp_option_count;
 typedef uint64_t hp_option_size;
 typedef uint32_t hp_option_milliseconds;
 
+/* Where the control socket lies. */
+typedef struct {
+    enum hp_socket_kind { HP_SOCKET_AUTO, HP_SOCKET_OFF, HP_SOCKET_FOLDER } kind;
+    const char *folder; /* absolute; kept as a path above */
+} hp_option_socket;
+
 enum hp_action { HP_ACTION_PURGE = 1, HP_ACTION_DUMP = 2, HP_ACTION_ABORT = 4, HP_ACTION_EXIT = 8 };
 typedef uint32_t hp_option_actions; /* a set of enum hp_action */
 

@@ -8,6 +8,7 @@
 #include "heapprof/base/weight.h"
 #include "heapprof/bookkeeping/live_set.h"
 #include "heapprof/bookkeeping/stack_table.h"
+#include "heapprof/control/control_socket.h"
 #include "heapprof/frame_module.h"
 #include "heapprof/held.h"
 #include "heapprof/intake/allocator.h"
@@ -22,6 +23,8 @@ enum { UNTOUCHED_BYTES = 256 << 10 };
 static _Atomic int state; /* 0: not ready yet, 1: recording, 2: off for good */
 enum { STATE_EARLY, STATE_ON, STATE_OFF };
 
+static _Atomic uint64_t taken_samples;
+static _Atomic uint64_t ended_samples;
 static _Atomic uint64_t lost_samples;
 static _Atomic uint64_t lost_bytes;
 static _Atomic uint64_t truncated_stacks;
@@ -44,6 +47,12 @@ void hp_recorder_loss(struct hp_loss *loss) {
     loss->truncated = atomic_load_explicit(&truncated_stacks, memory_order_relaxed);
 }
 
+void hp_recorder_samples(uint64_t *taken, uint64_t *alive) {
+    uint64_t ended = atomic_load_explicit(&ended_samples, memory_order_relaxed); /* first: never more than taken */
+    *taken = atomic_load_explicit(&taken_samples, memory_order_relaxed);
+    *alive = *taken - ended;
+}
+
 /* Whether this thread may record now. A thread that comes by once heapprof is off never comes again. */
 static bool may_record(struct hp_thread *t) {
     int now = atomic_load_explicit(&state, memory_order_acquire);
@@ -57,6 +66,7 @@ static void forget(const struct hp_live *live) {
     uint64_t bytes = hp_weight_bytes(live->weight, live->size);
     hp_stack_table_subtract(live->stack, live->weight, bytes);
     hp_held_subtract(bytes);
+    atomic_fetch_add_explicit(&ended_samples, 1, memory_order_relaxed);
 }
 
 /* Frees what was deferred while we were at work. */
@@ -99,10 +109,10 @@ struct sample {
     uint32_t stack;
 };
 
-/* The guard's thread begins with the first sample, but not from below the dynamic loader, whose locks
+/* The guard's thread and the listener begin with the first sample, but not from below the dynamic loader, whose locks
  * pthread_create would want: the next sample will do. */
-static void start_guard(const struct hp_stack_trace *trace) {
-    if (!guard_wants_start()) {
+static void start_threads(const struct hp_stack_trace *trace) {
+    if (!guard_wants_start() && !hp_control_wants_start()) {
         return;
     }
     for (uint32_t i = 0; i < trace->depth; i++) {
@@ -111,6 +121,7 @@ static void start_guard(const struct hp_stack_trace *trace) {
         }
     }
     guard_start();
+    hp_control_start();
 }
 
 static void count_loss(size_t size) {
@@ -139,7 +150,7 @@ static bool sample_begin(struct sample *sample, const struct hp_thread *t, size_
     if (sample->stack == HP_STACK_LOST) {
         count_loss(size);
     }
-    start_guard(&trace);
+    start_threads(&trace);
     return true;
 }
 
@@ -150,6 +161,7 @@ static void sample_commit(const struct sample *sample, void *object) {
     uint64_t bytes = hp_weight_bytes(live.weight, live.size);
     hp_stack_table_add(live.stack, live.weight, bytes);
     hp_held_add(bytes);
+    atomic_fetch_add_explicit(&taken_samples, 1, memory_order_relaxed);
     if (hp_live_set_insert(sample->entry, &live, &stale)) {
         forget(&stale);
     }

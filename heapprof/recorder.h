@@ -61,6 +61,9 @@ struct hp_loss {
 };
 void hp_recorder_loss(struct hp_loss *loss);
 
+/* Samples since the start, and those of them whose objects are alive. */
+void hp_recorder_samples(uint64_t *taken, uint64_t *alive);
+
 /* Ends a stretch that began with hp_thread_mute(), and frees what was deferred meanwhile. */
 void hp_recorder_leave(void);
 

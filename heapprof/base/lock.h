@@ -19,6 +19,7 @@
 enum hp_lock_rank {
     HP_RANK_GUARD = 1, /* the guard's readings and decisions */
     HP_RANK_CAPTURE,   /* one dump at a time */
+    HP_RANK_HISTORY,   /* what became of the dumps */
     HP_RANK_STACKS,    /* a shard of the stack table */
     HP_RANK_FRAMES,    /* the frame and module tables */
     HP_RANK_LIVE,      /* a shard of the live set */

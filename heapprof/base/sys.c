@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -65,6 +67,27 @@ int hp_sys_rename(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+int hp_sys_open_at(int folder, const char *name, int flags, unsigned mode) {
+    long fd;
+    do {
+        fd = syscall(SYS_openat, folder, name, flags | O_CLOEXEC, mode);
+    } while (fd < 0 && errno == EINTR);
+    return (int)fd;
+}
+
+int hp_sys_unlink_at(int folder, const char *name) {
+    return (int)syscall(SYS_unlinkat, folder, name, 0);
+}
+
+int hp_sys_rename_at(int folder, const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, folder, from, folder, to, 0);
+}
+
+_Bool hp_sys_exists_at(int folder, const char *name) {
+    struct stat st;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int hp_sys_rename_new(const char *from, const char *to) {
     long rc = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
     if (rc == 0 || (errno != EINVAL && errno != ENOSYS)) {
@@ -104,6 +127,54 @@ int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns) {
     *bytes = (uint64_t)st.st_size;
     *written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     return 0;
+}
+
+int hp_sys_owner(int fd, unsigned *uid, unsigned *mode) {
+    struct stat st;
+    if (fstatat(fd, "", &st, AT_EMPTY_PATH) != 0) {
+        return -1;
+    }
+    *uid = st.st_uid;
+    *mode = st.st_mode & 07777;
+    return 0;
+}
+
+int hp_sys_chmod(int fd, unsigned mode) {
+    return (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int hp_sys_memory_file(const char *label) {
+    return (int)syscall(SYS_memfd_create, label, MFD_CLOEXEC);
+}
+
+int64_t hp_sys_size(int fd) {
+    struct stat st;
+    return fstatat(fd, "", &st, AT_EMPTY_PATH) == 0 ? st.st_size : -1;
+}
+
+ssize_t hp_sys_read_at(int fd, void *buf, size_t bytes, int64_t offset) {
+    long n;
+    do {
+        n = syscall(SYS_pread64, fd, buf, bytes, offset);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+_Bool hp_sys_process_exists(int pid) {
+    return syscall(SYS_kill, pid, 0) == 0 || errno != ESRCH;
+}
+
+uint64_t hp_sys_page_faults(void) {
+    struct rusage usage;
+    return syscall(SYS_getrusage, RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_minflt : 0;
+}
+
+int hp_sys_getpid(void) {
+    return (int)syscall(SYS_getpid);
+}
+
+unsigned hp_sys_geteuid(void) {
+    return (unsigned)syscall(SYS_geteuid);
 }
 
 void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {

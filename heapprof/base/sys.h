@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { HP_SYS_PAGE = 4096 };
+
 /* `flags` as for open(2); O_CLOEXEC is always added. */
 int hp_sys_open(const char *path, int flags, unsigned mode);
 ssize_t hp_sys_read(int fd, void *buf, size_t bytes);
@@ -27,6 +29,12 @@ int hp_sys_mkdir(const char *path, unsigned mode);
 int hp_sys_unlink(const char *path);
 /* Renames, replacing a file of the new name. */
 int hp_sys_rename(const char *from, const char *to);
+/* The same for names in the open folder `folder`. */
+int hp_sys_open_at(int folder, const char *name, int flags, unsigned mode);
+int hp_sys_unlink_at(int folder, const char *name);
+int hp_sys_rename_at(int folder, const char *from, const char *to);
+/* Whether there is anything of that name, a dangling symlink too. */
+_Bool hp_sys_exists_at(int folder, const char *name);
 /* Renames; fails with EEXIST rather than replace a file, where the file system can tell. */
 int hp_sys_rename_new(const char *from, const char *to);
 /* Locks the open file for this descriptor, if no other process has (flock(2), LOCK_EX | LOCK_NB). 0, or -1. */
@@ -38,6 +46,20 @@ ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes);
 /* Bytes of the regular file and when it was last written (ns since the Unix epoch). -1 when it is none;
  * follows no symlink. */
 int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns);
+/* Owner and permission bits of what is open. */
+int hp_sys_owner(int fd, unsigned *uid, unsigned *mode);
+int hp_sys_chmod(int fd, unsigned mode);
+/* A file in memory, without a name. */
+int hp_sys_memory_file(const char *label);
+/* The size of the open file; -1 when it has none. */
+int64_t hp_sys_size(int fd);
+ssize_t hp_sys_read_at(int fd, void *buf, size_t bytes, int64_t offset);
+/* Whether there is a process of that number, in this pid namespace. */
+_Bool hp_sys_process_exists(int pid);
+/* How many pages the calling thread has touched for the first time, so far. */
+uint64_t hp_sys_page_faults(void);
+int hp_sys_getpid(void);
+unsigned hp_sys_geteuid(void);
 /* Sleeps while *word is `expected`, at most `timeout_ns` (< 0: for ever). Returns at a wake, a change, a
  * signal or the time's end; the caller looks again. */
 void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);

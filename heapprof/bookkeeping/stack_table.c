@@ -33,6 +33,7 @@ static struct hp_lock append_lock = HP_LOCK_INIT(HP_RANK_ARENA);
 static char *region;
 static size_t region_bytes;
 static _Atomic size_t region_top;
+static _Atomic uint64_t stacks;
 static uint32_t *buckets;
 
 static struct record *record_at(uint32_t reference) {
@@ -61,6 +62,7 @@ static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bo
             r->frames[i] = frames[i];
         }
         atomic_store_explicit(&region_top, top + record_bytes(depth), memory_order_release);
+        atomic_fetch_add_explicit(&stacks, 1, memory_order_relaxed);
     }
     hp_lock_release(&append_lock);
     return reference;
@@ -79,6 +81,10 @@ bool hp_stack_table_init(size_t cap_bytes) {
     }
     static const uint32_t no_frames[1];
     return append(0, no_frames, 0, false) == HP_STACK_LOST;
+}
+
+uint64_t hp_stack_table_count(void) {
+    return atomic_load_explicit(&stacks, memory_order_relaxed) - 1;
 }
 
 static uint64_t hash_of(const struct hp_stack_trace *trace) {

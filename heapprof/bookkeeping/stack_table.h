@@ -49,6 +49,9 @@ void hp_stack_table_subtract(uint32_t stack, uint64_t objects, uint64_t bytes);
 /* An object of the stack changed its size in place. */
 void hp_stack_table_resize(uint32_t stack, uint64_t bytes_before, uint64_t bytes_after);
 
+/* How many distinct stacks there are, the one that is lost aside. */
+uint64_t hp_stack_table_count(void);
+
 /* One stack as a reader sees it; `frames` (numbers of the frame table) is the table's own. */
 struct hp_stack_view {
     const uint32_t *frames; /* leaf first */

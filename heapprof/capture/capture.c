@@ -43,6 +43,8 @@ static struct memory {
     uint32_t comment_count;
 } *memory;
 static struct hp_gzip *gzip;
+static struct hp_lock history_lock = HP_LOCK_INIT(HP_RANK_HISTORY); /* a reader must not wait for a dump */
+static struct hp_capture_history history;
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
 void hp_capture_init(const struct hp_capture_config *new_config) {
@@ -165,6 +167,55 @@ static bool is_needless(const struct hp_capture_facts *facts, const char *folder
     return hp_rotation_count_recent(folder, identity.service, memory->name, since) >= config.keep;
 }
 
+/* What a dump costs, from its beginning on. */
+struct cost {
+    int64_t start;
+    uint64_t faults;
+};
+
+static struct cost begin_cost(void) {
+    return (struct cost){.start = hp_clock_ns(), .faults = hp_sys_page_faults()};
+}
+
+/* A whole file is there. */
+static void note_written(const struct hp_capture_facts *facts, const struct cost *cost) {
+    hp_lock_take(&history_lock);
+    history.written++;
+    history.last_ns = hp_clock_wall_ns();
+    history.last_bytes = memory->sink.bytes;
+    history.last_took_ns = (uint64_t)(hp_clock_ns() - cost->start);
+    history.last_memory = (hp_sys_page_faults() - cost->faults) * HP_SYS_PAGE;
+    struct hp_writer reason = hp_writer_over(history.last_reason, sizeof history.last_reason);
+    hp_writer_text(&reason, facts->reason);
+    struct hp_writer path = hp_writer_over(history.last_path, sizeof history.last_path);
+    hp_writer_text(&path, memory->sink.path);
+    hp_lock_release(&history_lock);
+}
+
+static void note_failed(void) {
+    hp_lock_take(&history_lock);
+    history.failed++;
+    hp_lock_release(&history_lock);
+}
+
+void hp_capture_history(struct hp_capture_history *copy) {
+    hp_lock_take(&history_lock);
+    *copy = history;
+    hp_lock_release(&history_lock);
+}
+
+const struct hp_dump_identity *hp_capture_identity(void) {
+    return &identity;
+}
+
+const struct hp_capture_config *hp_capture_settings(void) {
+    return &config;
+}
+
+int hp_capture_open_scratch(bool in_memory) {
+    return in_memory ? hp_sys_memory_file("heapprof profile") : hp_sys_open(config.folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
+}
+
 static int dump_to_folder(const struct hp_capture_facts *facts, const char *folder) {
     int error = EEXIST;
     for (int i = 0; i < NAME_TRIES && error == EEXIST; i++) {
@@ -190,7 +241,7 @@ static void tell_failure(int error, bool is_saved) {
 /* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump only
  * sets the disk to work: the next threshold may be crossed while it writes. */
 static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
-    int64_t start = hp_clock_ns();
+    struct cost cost = begin_cost();
     int turn = facts->is_early ? take_turn(facts, folder) : -1;
     if (is_needless(facts, folder)) {
         (void)hp_sys_close(turn);
@@ -207,7 +258,8 @@ static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
     if (hp_sink_settle(&memory->sink, !facts->is_early) != 0) {
         return memory->sink.error;
     }
-    uint64_t took_ms = (uint64_t)(hp_clock_ns() - start) / 1000000;
+    note_written(facts, &cost);
+    uint64_t took_ms = (uint64_t)(hp_clock_ns() - cost.start) / 1000000;
     hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes, took_ms);
     return 0;
 }
@@ -235,6 +287,9 @@ bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
         tell_failure(ENOMEM, false);
     }
     hp_lock_release(&lock);
+    if (!saved) {
+        note_failed();
+    }
     return saved;
 }
 
@@ -250,8 +305,15 @@ int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
     }
     int error = ENOMEM;
     if (prepare_locked()) {
+        struct cost cost = begin_cost();
         bool opened = hp_sink_open_path(&memory->sink, path) == 0;
         error = opened ? dump_to_open_sink(facts) : memory->sink.error;
+        if (error == 0) {
+            note_written(facts, &cost);
+        }
+    }
+    if (error != 0) {
+        note_failed();
     }
     hp_lock_release(&lock);
     return error;
@@ -289,6 +351,8 @@ void hp_capture_fork_child(void) {
         hp_lock_reset(&lock);
     }
     next_seq = 1;
+    hp_lock_reset(&history_lock);
+    memset(&history, 0, sizeof history);
     /* Not config.service: that may be the environment's text, which the parent may have overwritten meanwhile with a
      * title for ps(1), as servers do before they fork. */
     struct hp_dump_identity parent = identity;

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "heapprof/capture/dump_name.h"
+
 /* Numbers for the profile's comments, which only the callers know. */
 struct hp_capture_facts {
     const char *reason;  /* limit95, request, signal … */
@@ -49,6 +51,27 @@ bool hp_capture_to_folder(const struct hp_capture_facts *facts);
 /* A dump to `path` (replaced) or to the open `fd`. 0, or an errno value. */
 int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path);
 int hp_capture_to_fd(const struct hp_capture_facts *facts, int fd);
+
+/* A file without a name, for a dump that goes elsewhere: in the dump folder, where the file system can, or in memory.
+ * Its descriptor; -1 with errno set. */
+int hp_capture_open_scratch(bool in_memory);
+
+/* What became of the dumps of this process so far, those to a descriptor aside; sizes in bytes. */
+struct hp_capture_history {
+    uint64_t written;
+    uint64_t failed;
+    int64_t last_ns; /* when the last one was whole, since the Unix epoch; 0: there is none */
+    uint64_t last_bytes;
+    uint64_t last_took_ns;
+    uint64_t last_memory; /* pages that it touched for the first time */
+    char last_reason[24];
+    char last_path[4096];
+};
+void hp_capture_history(struct hp_capture_history *history);
+
+/* Who this process is in its dumps: the clean service and host, when it started. */
+const struct hp_dump_identity *hp_capture_identity(void);
+const struct hp_capture_config *hp_capture_settings(void);
 
 void hp_capture_fork_prepare(void);
 void hp_capture_fork_parent(void);

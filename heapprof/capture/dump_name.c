@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "heapprof/base/clock.h"
+#include "heapprof/base/date.h"
 #include "heapprof/base/writer.h"
 
 static const char prefix[] = "heapprof.";
@@ -27,34 +28,19 @@ static void clean(char *part, size_t cap, const char *text) {
     }
 }
 
-/* The civil date of a day since the epoch: years begin in March, so that the leap day is a year's last, and
- * eras have 400 years (H. Hinnant, "chrono-compatible low-level date algorithms"). gmtime() takes a lock. */
-static void write_date(struct hp_writer *w, uint64_t days_since_epoch) {
-    uint64_t days = days_since_epoch + 719468; /* since 0000-03-01 */
-    uint64_t era = days / 146097;
-    uint64_t day_of_era = days % 146097;
-    uint64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    uint64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    uint64_t march_month = (5 * day_of_year + 2) / 153;
-    uint64_t day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    uint64_t month = march_month < 10 ? march_month + 3 : march_month - 9;
-    uint64_t year = year_of_era + era * 400 + (month <= 2);
-    hp_writer_format(w, "%04lu%02lu%02lu", year, month, day);
-}
-
 static void write_time(char *text, size_t cap, int64_t wall_ns) {
-    uint64_t ms = (uint64_t)wall_ns / 1000000;
-    uint64_t s = ms / 1000;
+    struct hp_date d = hp_date_of(wall_ns);
     struct hp_writer w = hp_writer_over(text, cap);
-    write_date(&w, s / 86400);
-    hp_writer_format(&w, "T%02lu%02lu%02lu%03lu", s / 3600 % 24, s / 60 % 60, s % 60, ms % 1000);
+    hp_writer_format(&w, "%04lu%02lu%02luT%02lu%02lu%02lu%03lu", d.year, d.month, d.day, d.hour, d.minute, d.second,
+                     d.millisecond);
 }
 
 void hp_dump_identity_init(struct hp_dump_identity *identity, const char *service) {
     struct utsname names;
     clean(identity->service, sizeof identity->service, service);
     clean(identity->host, sizeof identity->host, uname(&names) == 0 ? names.nodename : "");
-    write_time(identity->start, sizeof identity->start, hp_clock_wall_ns());
+    identity->start_ns = hp_clock_wall_ns();
+    write_time(identity->start, sizeof identity->start, identity->start_ns);
     identity->pid = getpid();
 }
 

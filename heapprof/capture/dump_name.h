@@ -18,6 +18,7 @@ struct hp_dump_identity {
     char service[HP_DUMP_PART_MAX];
     char host[HP_DUMP_PART_MAX];
     char start[24]; /* 20261201T141355123: UTC, to the millisecond */
+    int64_t start_ns; /* the same since the Unix epoch */
     int pid;
 };
 

@@ -35,7 +35,7 @@ add_custom_command(
   DEPENDS ${JEMALLOC_PIC} ${CMAKE_BINARY_DIR}/jemalloc-prefix.txt VERBATIM)
 add_custom_target(jemalloc_prefixed DEPENDS ${jemalloc})
 
-set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeeping hp_pprof hp_profile_proto hp_capture hp_guard
+set(library_rooms hp_base hp_options hp_intake hp_sampler hp_unwind hp_bookkeeping hp_pprof hp_profile_proto hp_capture hp_protocol hp_control hp_guard
                   hp_core)
 
 # hp_library(NAME ROOMS…): the targets NAME_shared and NAME_static, libNAME.so and libNAME.a.
