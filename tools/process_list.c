@@ -60,8 +60,10 @@ static void stand(struct hp_process *process, enum hp_process_standing standing,
 static void stand_foreign(struct hp_process *process, unsigned uid) {
     char why[sizeof process->why];
     const struct passwd *user = getpwuid(uid);
-    if (uid == geteuid())
-        snprintf(why, sizeof why, "may not be looked at: it has given up or gained rights; try as root");
+    if (geteuid() == 0)
+        snprintf(why, sizeof why, "may not be looked at, not even by root");
+    else if (uid == geteuid())
+        snprintf(why, sizeof why, "may not be looked at: it runs with other rights; ask as root");
     else if (user != NULL)
         snprintf(why, sizeof why, "belongs to %s: ask as that user, or as root", user->pw_name);
     else
@@ -73,20 +75,38 @@ static bool is_value(const char *value, const char *a, const char *b) {
     return value != NULL && (strcasecmp(value, a) == 0 || strcasecmp(value, b) == 0);
 }
 
+/* Whether it has taken a sample: then there is a guard. */
+static bool has_guard(pid_t pid) {
+    char *tasks = hp_memory_format("/proc/%d/task", (int)pid);
+    DIR *folder = opendir(tasks);
+    const struct dirent *entry = NULL;
+    bool has = false;
+    free(tasks);
+    while (folder != NULL && !has && (entry = readdir(folder)) != NULL) {
+        char *file = hp_memory_format("task/%s/comm", entry->d_name);
+        char *name = hp_proc_read(pid, file, NULL);
+        has = name != NULL && strcmp(name, "heapprof-guard\n") == 0;
+        free(name);
+        free(file);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return has;
+}
+
 /* No socket: why? */
 static void stand_without_socket(struct hp_process *process, const struct hp_process_view *view) {
     const char *socket = hp_process_view_variable(view, "HEAPPROF_SOCKET");
     if (is_value(hp_process_view_variable(view, "HEAPPROF"), "off", "0"))
-        stand(process, HP_PROCESS_NOT_PROFILED, "is not profiled: it was started with HEAPPROF=off");
+        stand(process, HP_PROCESS_NOT_PROFILED, "is not profiled: HEAPPROF=off");
     else if (is_value(socket, "off", "off"))
-        stand(process, HP_PROCESS_UNREACHABLE,
-              "has no control socket: it was started with HEAPPROF_SOCKET=off");
+        stand(process, HP_PROCESS_UNREACHABLE, "has no control socket: HEAPPROF_SOCKET=off");
+    else if (has_guard(process->pid))
+        stand(process, HP_PROCESS_UNREACHABLE, "has no control socket: it found no folder for one");
     else if (hp_process_view_variable(view, "HEAPPROF_PROGRAM") != NULL)
-        stand(process, HP_PROCESS_UNREACHABLE,
-              "has no control socket: HEAPPROF_PROGRAM may leave it out, or nothing was sampled yet");
+        stand(process, HP_PROCESS_UNREACHABLE, "has no control socket: HEAPPROF_PROGRAM may leave it out");
     else
-        stand(process, HP_PROCESS_UNREACHABLE,
-              "has no control socket: nothing was sampled yet, or its folder could not be used");
+        stand(process, HP_PROCESS_UNREACHABLE, "has no control socket: it has sampled nothing yet");
 }
 
 static void look_closer(struct hp_process *process, const struct hp_process_view *view) {

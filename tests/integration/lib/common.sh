@@ -14,6 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp # where a dump goes that can't go where it should
+mkdir -m 700 "$work/run"
+export XDG_RUNTIME_DIR=$work/run # where the control sockets go
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../verdicts.sh"
 

@@ -92,7 +92,19 @@ run 2 run
 run 2 run --limit 128M --
 run 2 run --nothing true
 run 2 run --limit
-run 2 list
+run 2 list now
+run 2 list --nothing
+run 2 status
+says err "status needs a process's number or service"
+run 2 status 1 2
+run 2 status --diff text
+run 2 status --diff --json text text
+run 1 status --diff text missing
+says err "heapprof: text: is no JSON"
+run 1 status 999999999
+says err "heapprof: 999999999: there is no such process"
+run 1 status no-such-service
+says err "no profiled process is called no-such-service"
 
 run 1 top missing
 says err "heapprof: missing: No such file or directory"
@@ -117,7 +129,7 @@ run 1 check "$(printf 'bad\033[2Jname')"
 says err 'heapprof: bad\x1b[2Jname: '
 
 for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
-    "help diff" "help merge" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
+    "help diff" "help merge" "help list" "help status" "list -h" "status --help" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
     # shellcheck disable=SC2086
     run 0 $arguments
     silent err
@@ -130,7 +142,7 @@ for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAP
 done
 run 0 help
 says out "check"
-for later in list capture status flame; do
+for later in capture flame; do
     ! grep -qE "^  $later " out || fail "help offers $later, which does not exist"
 done
 
