@@ -23,21 +23,14 @@ static struct hp_binary_place *add(struct list *list, char *path, char *name, bo
     return &list->places[list->count++];
 }
 
-static char *root_of(pid_t pid) {
-    return hp_memory_format("/proc/%d/root", (int)pid);
-}
-
-/* The mapped file itself, whatever its name leads to now; then the name, as the process sees it. */
-static void add_process(struct list *list, const struct hp_mapping *mapping, pid_t pid) {
-    char *root = root_of(pid);
+/* The mapped file itself, whatever its name leads to now. */
+static void add_mapped(struct list *list, const struct hp_mapping *mapping, pid_t pid, const char *root) {
     add(list,
         hp_memory_format("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start, mapping->limit),
         hp_memory_format("%s%s", root, mapping->filename), false);
-    add(list, hp_memory_format("%s%s", root, mapping->filename), NULL, false)->is_own = true;
     /* map_files wants more rights than this link does. */
     add(list, hp_memory_format("/proc/%d/exe", (int)pid), hp_memory_format("%s%s", root, mapping->filename),
         true);
-    free(root);
 }
 
 static void add_folder(struct list *list, const struct hp_mapping *mapping, const char *folder) {
@@ -57,20 +50,22 @@ static void add_debug_files(struct list *list, const struct hp_mapping *mapping,
 struct hp_binary_place *hp_binary_places_of(const struct hp_mapping *mapping,
                                             const struct hp_binary_places *places, size_t *count) {
     struct list list = {0};
+    const char *root = places->root != NULL ? places->root : "";
     if (places->pid > 0)
-        add_process(&list, mapping, places->pid);
+        add_mapped(&list, mapping, places->pid, root);
+    add(&list, hp_memory_format("%s%s", root, mapping->filename), NULL, false)->is_own = true;
     /* A file of this name on our side is only the process's own when it can prove it. */
-    add(&list, hp_memory_format("%s", mapping->filename), NULL, places->pid > 0)->is_own = places->pid <= 0;
+    if (places->root != NULL)
+        add(&list, hp_memory_format("%s", mapping->filename), NULL, true);
     for (size_t i = 0; i < places->n_folders; i++)
         add_folder(&list, mapping, places->folders[i]);
     add(&list, hp_binary_places_by_id(debug_folder, "/.build-id", mapping->build_id, ""), NULL, true);
     for (size_t i = 0; i < places->n_folders; i++)
         add_debug_files(&list, mapping, places->folders[i]);
-    if (places->pid > 0) {
-        char *root = root_of(places->pid), *folder = hp_memory_format("%s%s", root, debug_folder);
+    if (places->root != NULL) {
+        char *folder = hp_memory_format("%s%s", root, debug_folder);
         add_debug_files(&list, mapping, folder);
         free(folder);
-        free(root);
     }
     add_debug_files(&list, mapping, debug_folder);
     *count = list.count;
@@ -93,10 +88,9 @@ char *hp_binary_places_debug_path(const struct hp_binary_places *places) {
         free(path);
         path = longer;
     }
-    char *root = places->pid > 0 ? root_of(places->pid) : NULL;
-    char *whole = root != NULL ? hp_memory_format("%s:%s%s:%s", path, root, debug_folder, debug_folder)
-                               : hp_memory_format("%s:%s", path, debug_folder);
-    free(root);
+    char *whole = places->root != NULL
+                      ? hp_memory_format("%s:%s%s:%s", path, places->root, debug_folder, debug_folder)
+                      : hp_memory_format("%s:%s", path, debug_folder);
     free(path);
     return whole;
 }

@@ -10,7 +10,8 @@
 struct hp_binary_places {
     const char *const *folders; /* the user's, absolute: laid out as /, as /usr/lib/debug, or flat */
     size_t n_folders;
-    pid_t pid; /* > 0: the process is there, and what it maps can be read even when it was deleted */
+    const char *root; /* the process's own "/", "/proc/4711/root"; NULL: it is ours */
+    pid_t pid;        /* > 0: the process lives, and what it maps can be read even when it was deleted */
 };
 
 /* One place to look at. */

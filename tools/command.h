@@ -45,6 +45,7 @@ int hp_command_finish(int status);
 extern const struct hp_command hp_command_run, hp_command_top, hp_command_check, hp_command_help;
 extern const struct hp_command hp_command_list, hp_command_status;
 extern const struct hp_command hp_command_symbolize;
+extern const struct hp_command hp_command_capture, hp_command_symbolize;
 extern const struct hp_command hp_command_diff, hp_command_merge;
 
 #endif

@@ -8,6 +8,7 @@ const struct hp_command *const hp_commands[] = {
     &hp_command_run,
     &hp_command_list,
     &hp_command_status,
+    &hp_command_capture,
     &hp_command_top,
     &hp_command_diff,
     &hp_command_merge,

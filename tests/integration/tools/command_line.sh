@@ -142,7 +142,7 @@ for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAP
 done
 run 0 help
 says out "check"
-for later in capture flame; do
+for later in flame; do
     ! grep -qE "^  $later " out || fail "help offers $later, which does not exist"
 done
 
