@@ -19,6 +19,7 @@ end_peer() {
     peer=
 }
 trap cleanup EXIT
+trap 'echo "FAIL: line $LINENO: $BASH_COMMAND" >&2' ERR
 cd "$work"
 mkdir run out
 unset DEBUGINFOD_URLS
@@ -28,12 +29,16 @@ start_peer() { # answers…
     : >peer.log
     XDG_RUNTIME_DIR=$work/run "$python" "$fake_peer" "$@" >peer.log 2>&1 &
     peer=$!
+    await ready
+}
+
+await() { # a line of the peer's
     for ((i = 0; i < 300; i++)); do
-        ! grep -q ready peer.log || return 0
+        ! grep -q "$1" peer.log || return 0
         kill -0 "$peer" 2>/dev/null || break
         sleep 0.1
     done
-    fail "the peer does not start: $(cat peer.log)"
+    fail "the peer does not say $1: $(cat peer.log)"
 }
 
 refused() { # status text arguments…
@@ -59,7 +64,7 @@ refused 1 "(pid $peer): has exited" -t growth -d 10 "$peer"
 
 # Gone during the window, which does not go on for an hour then.
 start_peer heap.pb.gz
-(sleep 1 && kill "$peer") &
+(await "answered 1" && kill "$peer") &
 refused 1 "(pid $peer): has exited during the window" -t growth -d 3600000 "$peer"
 peer=
 
@@ -77,13 +82,15 @@ status=0
 "$heapprof" capture "$peer" -o nowhere/x >said 2>&1 || status=$?
 [[ $status == 1 ]] && grep -qF "nowhere/x: No such file or directory" said || fail "a missing folder: $(cat said)"
 
-# Ctrl-C ends a window of an hour, and what there is is kept.
+# Ctrl-C ends a window of an hour, and what there is is kept. Until it is asked for the start, the process is still a
+# shell that has a handler of its own; after that it has one as soon as it waits: SIGINT is the second bit.
+start_peer heap.pb.gz
 "$heapprof" capture -t allocs -d 3600000 -o out/early.pb.gz "$peer" >said 2>&1 &
 tool=$!
+await "answered 1"
 for ((i = 0; i < 300; i++)); do
-    # SIGINT is 2: the second bit of what is caught.
-    caught=$(sed -n 's/^SigCgt:\t*//p' /proc/$tool/status 2>/dev/null) || break
-    (((0x${caught:-0} & 2) == 0)) || break
+    caught=$(sed -n 's/^SigCgt:\t*//p' /proc/$tool/status)
+    (((0x$caught & 2) == 0)) || break
     sleep 0.1
 done
 kill -INT $tool
