@@ -12,7 +12,7 @@
 
 #include "memory.h"
 
-enum { MAX_BUILD_ID = 64, PAGE = 4096 /* what a mapping's offset is a multiple of */ };
+enum { MAX_BUILD_ID = (HP_BUILD_ID_HEX - 1) / 2, PAGE = 4096 /* what a mapping's offset is a multiple of */ };
 
 /* Only to look for an id, before there is a binary. */
 static char *no_debug_path;
@@ -239,4 +239,15 @@ void hp_elf_binary_close(struct hp_elf_binary *binary) {
         dwfl_end(binary->dwfl);
     free(binary->debug_path);
     *binary = (struct hp_elf_binary){0};
+}
+
+void hp_elf_binary_build_id(const char *path, char hex[HP_BUILD_ID_HEX]) {
+    hex[0] = '\0';
+    elf_version(EV_CURRENT);
+    int fd = open_regular_file(path, NULL);
+    if (fd < 0)
+        return;
+    if (!read_build_id(fd, hex))
+        hex[0] = '\0';
+    close(fd);
 }

@@ -42,4 +42,9 @@ bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_off
 
 void hp_elf_binary_close(struct hp_elf_binary *binary);
 
+enum { HP_BUILD_ID_HEX = 2 * 64 + 1 };
+
+/* The build id of the file at `path` as hex; "" when there is no such binary, or it has none. */
+void hp_elf_binary_build_id(const char *path, char hex[HP_BUILD_ID_HEX]);
+
 #endif

@@ -13,6 +13,7 @@ const struct hp_command *const hp_commands[] = {
     &hp_command_diff,
     &hp_command_merge,
     &hp_command_symbolize,
+    &hp_command_convert,
     &hp_command_check,
     &hp_command_help,
     NULL,

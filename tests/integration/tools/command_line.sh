@@ -86,6 +86,13 @@ for command in merge diff; do
     silent err
     rm out.pb.gz
 done
+run 2 convert
+run 2 convert one two
+run 1 convert good.pb.gz
+says err "heapprof: good.pb.gz: is no heap_v2 dump of jemalloc"
+run 1 convert missing
+run 1 convert text -o nowhere/out
+[ ! -e good.pb.gz.pb.gz ] || fail "convert left a file though it failed"
 run 2 diff -o out.pb.gz good.pb.gz
 says err "diff needs two files, BASE and FILE"
 run 2 run
@@ -130,6 +137,7 @@ says err 'heapprof: bad\x1b[2Jname: '
 
 for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
     "help diff" "help merge" "help list" "help status" "list -h" "status --help" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
+    "help convert" "help diff" "help merge" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
     # shellcheck disable=SC2086
     run 0 $arguments
     silent err
