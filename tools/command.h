@@ -48,5 +48,6 @@ extern const struct hp_command hp_command_symbolize;
 extern const struct hp_command hp_command_capture, hp_command_symbolize;
 extern const struct hp_command hp_command_diff, hp_command_merge;
 extern const struct hp_command hp_command_convert, hp_command_diff, hp_command_merge;
+extern const struct hp_command hp_command_flame;
 
 #endif

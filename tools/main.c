@@ -10,6 +10,7 @@ const struct hp_command *const hp_commands[] = {
     &hp_command_status,
     &hp_command_capture,
     &hp_command_top,
+    &hp_command_flame,
     &hp_command_diff,
     &hp_command_merge,
     &hp_command_symbolize,

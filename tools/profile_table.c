@@ -1,11 +1,10 @@
 #include "profile_table.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "key_table.h"
+#include "location_name.h"
 #include "memory.h"
 #include "pool.h"
 
@@ -54,17 +53,8 @@ static void add_frame(struct building *building, const char *name, const char *f
     building->frames[building->n_frames++] = place;
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static const char *unresolved_name(struct building *building, const struct hp_location *location) {
-    const struct hp_mapping *mapping = location->mapping;
-    char *text = mapping != NULL && mapping->filename[0] != '\0'
-                     ? hp_memory_format("%s+0x%" PRIx64, base_name(mapping->filename),
-                                        location->address - mapping->start + mapping->offset)
-                     : hp_memory_format("0x%" PRIx64, location->address);
+    char *text = hp_location_name(location);
     const char *name = hp_pool_strdup(building->pool, text);
     free(text);
     return name != NULL ? name : "";

@@ -6,10 +6,13 @@ set -euo pipefail
 list=$(dirname "${BASH_SOURCE[0]}")/packages.txt
 mapfile -t packages < <(grep -Ev '^[[:space:]]*(#|$)' "$list")
 
+# What an installed package provides counts, too: nodejs of another source may bring npm along.
+provided=$(dpkg-query -W -f '${db:Status-Status}, ${Provides}\n' |
+    awk -F ', *' '$1 == "installed" { for (i = 2; i <= NF; i++) { sub(/ .*/, "", $i); print $i } }')
 missing=()
 for package in "${packages[@]}"; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-    [[ $state == installed ]] || missing+=("$package")
+    [[ $state == installed ]] || grep -qxF "$package" <<<"$provided" || missing+=("$package")
 done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 

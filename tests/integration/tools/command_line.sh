@@ -138,6 +138,7 @@ says err 'heapprof: bad\x1b[2Jname: '
 for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
     "help diff" "help merge" "help list" "help status" "list -h" "status --help" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
     "help convert" "help diff" "help merge" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
+    "help flame" "help diff" "help merge" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
     # shellcheck disable=SC2086
     run 0 $arguments
     silent err
@@ -150,7 +151,7 @@ for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAP
 done
 run 0 help
 says out "check"
-for later in flame; do
+for later in ; do
     ! grep -qE "^  $later " out || fail "help offers $later, which does not exist"
 done
 
