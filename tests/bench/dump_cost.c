@@ -1,19 +1,19 @@
 /*
- * What a dump costs: makes the given number of distinct stacks of about 28 frames, each with one live object, and
- * dumps them by the API. Run it with HEAPPROF_SAMPLE=1. Prints the time from the call to the durable file, the
- * file's size, and how much the process has grown meanwhile.
+ * What new stacks and a dump cost: makes the given number of distinct stacks of about 28 frames, each with
+ * one live object, and dumps them: by heapprof's API, or by that of jemalloc's own profiler and an fsync. Run
+ * it with HEAPPROF_SAMPLE=1, or MALLOC_CONF=prof:true,lg_prof_sample:0.
  *
  *   dump_cost STACKS FILE
  */
 #define HEAPPROF_OPTIONAL
 #include <heapprof/heapprof.h>
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "bench.h"
+
+extern int mallctl(const char *name, void *old, size_t *old_length, void *new, size_t new_length)
+    __attribute__((weak));
 
 enum { LEVELS = 22 };
 
@@ -45,45 +45,45 @@ static void odd(unsigned long path, int levels) {
     odd_calls++;
 }
 
-static double now_ms(void) {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+static int dump_of_jemalloc(const char *path) {
+    if (mallctl == NULL || mallctl("prof.dump", NULL, NULL, &path, sizeof path) != 0) {
+        return -1;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = fd < 0 ? -1 : fsync(fd);
+    (void)close(fd);
+    return error;
 }
 
-static long resident_kib(void) {
-    char text[128] = "";
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    char *second = text;
-    if (n <= 0 || strtol(text, &second, 10) <= 0) {
-        return 0;
-    }
-    return strtol(second, NULL, 10) * (sysconf(_SC_PAGESIZE) / 1024);
+static int dump(const char *path) {
+    return heapprof_is_linked() ? heapprof_dump(path) : dump_of_jemalloc(path);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3 || !heapprof_is_linked()) {
-        fprintf(stderr, "usage: LD_PRELOAD=libheapprof.so HEAPPROF_SAMPLE=1 dump_cost STACKS FILE\n");
+    long stacks = argc == 3 ? atol(argv[1]) : 0;
+    if (stacks < 1) {
+        fprintf(stderr, "usage: dump_cost STACKS FILE\n");
         return 2;
     }
-    long stacks = strtol(argv[1], NULL, 10);
+    double start = bench_now_ns(CLOCK_THREAD_CPUTIME_ID);
     for (long i = 0; i < stacks; i++) {
         descend((unsigned long)i, LEVELS);
     }
-    if (heapprof_dump(argv[2]) != 0) { /* maps what dumps need, as the guard does at its start */
+    printf("new_stack_ns=%.1f\n", (bench_now_ns(CLOCK_THREAD_CPUTIME_ID) - start) / (double)stacks);
+    bench_print_memory();
+    if (dump(argv[2]) != 0) { /* maps what dumps need, as the guard does at its start */
+        fprintf(stderr, "dump_cost: no dump\n");
         return 1;
     }
-    long before = resident_kib();
-    double start = now_ms();
-    int error = heapprof_dump(argv[2]);
-    double took = now_ms() - start;
+    long before = bench_procfs("/proc/self/smaps_rollup", "\nRss:");
+    start = bench_now_ns(CLOCK_MONOTONIC);
+    int error = dump(argv[2]);
+    double took = bench_now_ns(CLOCK_MONOTONIC) - start;
     struct stat file;
     if (error != 0 || stat(argv[2], &file) != 0) {
         return 1;
     }
-    printf("%ld stacks: %.1f ms, %ld bytes, %ld KiB more resident\n", stacks, took, (long)file.st_size,
-           resident_kib() - before);
+    printf("dump_ms=%.3f\nfile_bytes=%ld\ngrown_kib=%ld\n", took / 1e6, (long)file.st_size,
+           bench_procfs("/proc/self/smaps_rollup", "\nRss:") - before);
     return 0;
 }

@@ -1,15 +1,12 @@
 /*
  * What the guard costs, on the machine's own files: one check on an allocating thread, and the guard's thread
- * when nothing happens. Prints one line for each.
+ * when nothing happens.
  *
- * usage: bench_guard_check [limit, default auto] [idle seconds, default 5]
+ *   guard_cost [LIMIT [SECONDS]]      auto, 5
  */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "bench.h"
 #include "guard/guard.h"
 #include "heapprof/base/clock.h"
 
@@ -26,21 +23,14 @@ static bool dump(const struct guard_crossing *crossing) {
     return true;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t median_ns(void (*one)(void)) {
-    static int64_t took[ROUNDS];
+static double median_ns(void (*one)(void)) {
+    static double took[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         int64_t start = hp_clock_ns();
         one();
-        took[i] = hp_clock_ns() - start;
+        took[i] = (double)(hp_clock_ns() - start);
     }
-    qsort(took, ROUNDS, sizeof took[0], by_value);
-    return took[ROUNDS / 2];
+    return bench_median(took, ROUNDS);
 }
 
 /* Pending of more than there is to the next threshold is always read for; predictions are rare. */
@@ -96,29 +86,21 @@ int main(int argc, char **argv) {
     int64_t init_ns = hp_clock_ns() - start;
     struct guard_reading reading;
     if (!has_any || !guard_read(&reading, true)) {
-        (void)puts("nothing limits this process");
+        (void)fputs("nothing limits this process\n", stderr);
         return 1;
     }
-    (void)printf("watched: %s, %lu of %lu MiB\n", reading.source, (unsigned long)(reading.usage >> 20),
-                 (unsigned long)(reading.limit >> 20));
     start = hp_clock_ns();
     guard_start();
     int64_t start_ns = hp_clock_ns() - start;
     while (!is_begun) {
         (void)usleep(1000);
     }
-    (void)printf("init: %ld us, start of the thread: %ld us\n", (long)(init_ns / 1000),
-                 (long)(start_ns / 1000));
-    (void)printf("account: %ld ns (with the clock), check without a reading: %ld ns\n",
-                 (long)median_ns(account), (long)median_ns(held_back_check));
-    (void)printf("check with a reading: %ld ns, fresh read: %ld ns\n", (long)median_ns(exact_check),
-                 (long)median_ns(fresh_read));
+    (void)printf("init_us=%.1f\nstart_us=%.1f\n", (double)init_ns / 1e3, (double)start_ns / 1e3);
+    (void)printf("account_ns=%.0f\nheld_back_ns=%.0f\n", median_ns(account), median_ns(held_back_check));
+    (void)printf("check_ns=%.0f\nfresh_read_ns=%.0f\n", median_ns(exact_check), median_ns(fresh_read));
     (void)sleep(1);
     int64_t before = others_cpu_ns();
     (void)sleep(seconds);
-    int64_t used = others_cpu_ns() - before;
-    (void)printf("idle: %ld us of CPU in %u s, %ld us a minute, %ld.%04ld %% of a core\n",
-                 (long)(used / 1000), seconds, (long)(used * 60 / seconds / 1000),
-                 (long)(used / seconds / 10000000), (long)(used / seconds / 1000 % 10000));
+    (void)printf("idle_percent=%.5f\n", (double)(others_cpu_ns() - before) / seconds / 1e7);
     return 0;
 }
