@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heapprof/base/writer.h"
+
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
@@ -104,6 +106,29 @@ int hp_sys_rename_new(const char *from, const char *to) {
     }
     /* Nor with hard links (FAT, some FUSE): the name is unique by its design, so a plain rename it is. */
     return hp_sys_rename(from, to);
+}
+
+/* By its path in /proc, which needs no privilege; not "self": this thread may have a table of descriptors of its own.
+ * Where /proc is not mounted, by the descriptor itself (CAP_DAC_READ_SEARCH, or Linux 6.10). */
+int hp_sys_link_open(int fd, const char *path) {
+    char by_name[64];
+    struct hp_writer w = hp_writer_over(by_name, sizeof by_name);
+    hp_writer_format(&w, "/proc/thread-self/fd/%d", fd);
+    long rc = syscall(SYS_linkat, AT_FDCWD, by_name, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    if (rc != 0 && errno != EEXIST) {
+        rc = syscall(SYS_linkat, fd, "", AT_FDCWD, path, AT_EMPTY_PATH);
+    }
+    return (int)rc;
+}
+
+int hp_sys_copy(int from, int to) {
+    enum { AT_ONCE = 1 << 30 };
+    off_t at = 0;
+    long n;
+    do {
+        n = syscall(SYS_sendfile, to, from, &at, (size_t)AT_ONCE);
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    return (int)n;
 }
 
 int hp_sys_try_lock_file(int fd) {

@@ -37,6 +37,11 @@ int hp_sys_rename_at(int folder, const char *from, const char *to);
 _Bool hp_sys_exists_at(int folder, const char *name);
 /* Renames; fails with EEXIST rather than replace a file, where the file system can tell. */
 int hp_sys_rename_new(const char *from, const char *to);
+/* Gives the open file, one that has no name yet (O_TMPFILE), the name `path`; fails with EEXIST rather than replace a
+ * file. */
+int hp_sys_link_open(int fd, const char *path);
+/* Appends what the open file `from` holds from its beginning to `to`. */
+int hp_sys_copy(int from, int to);
 /* Locks the open file for this descriptor, if no other process has (flock(2), LOCK_EX | LOCK_NB). 0, or -1. */
 int hp_sys_try_lock_file(int fd);
 /* Sleeps; a signal may end it early. */

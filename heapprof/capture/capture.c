@@ -24,9 +24,12 @@ enum { COMMENTS_MAX = 20, COMMENT_BYTES = 320, NAME_TRIES = 100 };
 #define PATIENCE_NS (INT64_C(10) * 1000000000)
 #define FORK_PATIENCE_NS (INT64_C(1) * 1000000000)
 
-/* Among processes that share a folder. */
+/* Among processes that share a folder: how long an early dump waits for its turn, and any dump for the others
+ * to make room and publish, which takes some 50 us. */
 #define TURN_PATIENCE_NS (INT64_C(30) * 1000000)
 #define TURN_PAUSE_NS (INT64_C(500) * 1000)
+#define PUBLISH_PATIENCE_NS (INT64_C(5) * 1000000)
+#define PUBLISH_PAUSE_NS (INT64_C(100) * 1000)
 #define RESTART_LOOP_NS (INT64_C(60) * 1000000000)
 
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_CAPTURE); /* guards all below */
@@ -38,10 +41,11 @@ static struct memory {
     struct hp_sink sink;
     struct hp_snapshot snapshot;
     char name[HP_DUMP_NAME_MAX + 1];
+    char parent[HP_SINK_PATH_MAX];
     char comments[COMMENTS_MAX][COMMENT_BYTES];
     const char *comment_pointers[COMMENTS_MAX];
     uint32_t comment_count;
-} *memory;
+} * memory;
 static struct hp_gzip *gzip;
 static struct hp_lock history_lock = HP_LOCK_INIT(HP_RANK_HISTORY); /* a reader must not wait for a dump */
 static struct hp_capture_history history;
@@ -127,34 +131,28 @@ static void write_profile(const struct hp_capture_facts *facts) {
     }
 }
 
-/* Writes and publishes what is open in the sink. 0, or an errno value with nothing left behind. */
-static int write_and_publish(const struct hp_capture_facts *facts) {
-    write_profile(facts);
-    if (memory->sink.error != 0) {
-        hp_sink_abort(&memory->sink);
-        return memory->sink.error;
-    }
-    return hp_sink_publish(&memory->sink) == 0 ? 0 : memory->sink.error;
-}
-
-/* Takes an early dump's turn among the processes that dump into `folder` now: a descriptor that holds the folder's
- * lock until it is closed, or -1 when there is no waiting for it. The more of its limit a process holds, the oftener
- * it asks, so the largest come first. */
-static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
+/* Takes the lock of a folder among processes: a descriptor that holds it until it is closed, or -1 when there
+ * is no waiting for it. */
+static int take_folder(const char *folder, int64_t patience, int64_t pause) {
     int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
         return -1;
     }
-    uint64_t eighths = facts->limit >= 8 ? facts->allocator_resident / (facts->limit / 8) : 8;
-    int64_t pause = TURN_PAUSE_NS * (int64_t)(9 - (eighths < 8 ? eighths : 8));
     for (int64_t waited = 0; hp_sys_try_lock_file(fd) != 0; waited += pause) {
-        if (errno != EWOULDBLOCK || waited >= TURN_PATIENCE_NS) {
+        if (errno != EWOULDBLOCK || waited >= patience) {
             (void)hp_sys_close(fd);
             return -1;
         }
         hp_sys_sleep(pause);
     }
     return fd;
+}
+
+/* The turn of an early dump among those that dump into `folder` now. The more of its limit a process holds,
+ * the oftener it asks, so the largest come first. */
+static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
+    uint64_t eighths = facts->limit >= 8 ? facts->allocator_resident / (facts->limit / 8) : 8;
+    return take_folder(folder, TURN_PATIENCE_NS, TURN_PAUSE_NS * (int64_t)(9 - (eighths < 8 ? eighths : 8)));
 }
 
 /* Whether an early dump would only push others' out. */
@@ -213,7 +211,31 @@ const struct hp_capture_config *hp_capture_settings(void) {
 }
 
 int hp_capture_open_scratch(bool in_memory) {
-    return in_memory ? hp_sys_memory_file("heapprof profile") : hp_sys_open(config.folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
+    return in_memory ? hp_sys_memory_file("heapprof profile")
+                     : hp_sys_open(config.folder, O_TMPFILE | O_RDWR | O_EXCL, 0600);
+}
+
+/* Writes what is open in the sink. 0, or an errno value with nothing left behind. */
+static int write_whole(const struct hp_capture_facts *facts) {
+    write_profile(facts);
+    if (memory->sink.error != 0) {
+        hp_sink_abort(&memory->sink);
+    }
+    return memory->sink.error;
+}
+
+/* The file is whole: old ones go, and it gets its name, in this order: there are never more than may stay. A
+ * process that is killed in between takes a whole dump with it, but the window is some 20 us, and the others
+ * are still there. The lock is the parent folder's: early dumps hold that of the folder itself for as long as
+ * they take. Who can't have it in time goes on without: one file more for a while is better than none. */
+static int publish_in_folder(const char *folder) {
+    struct hp_writer w = hp_writer_over(memory->parent, sizeof memory->parent);
+    hp_writer_format(&w, "%s/..", folder);
+    int turn = take_folder(memory->parent, PUBLISH_PATIENCE_NS, PUBLISH_PAUSE_NS);
+    hp_rotation_apply(folder, identity.service, config.keep, config.budget, memory->name, memory->sink.bytes);
+    int rc = hp_sink_publish(&memory->sink);
+    (void)hp_sys_close(turn);
+    return rc == 0 ? 0 : memory->sink.error;
 }
 
 static int dump_to_folder(const struct hp_capture_facts *facts, const char *folder) {
@@ -221,7 +243,10 @@ static int dump_to_folder(const struct hp_capture_facts *facts, const char *fold
     for (int i = 0; i < NAME_TRIES && error == EEXIST; i++) {
         hp_dump_name_write(memory->name, &identity, next_seq++, facts->reason);
         bool opened = hp_sink_open_file(&memory->sink, folder, memory->name) == 0;
-        error = opened ? write_and_publish(facts) : memory->sink.error;
+        error = opened ? write_whole(facts) : memory->sink.error;
+        if (error == 0) {
+            error = publish_in_folder(folder);
+        }
     }
     return error;
 }
@@ -238,8 +263,8 @@ static void tell_failure(int error, bool is_saved) {
            is_saved ? "; it went to " : "", is_saved ? config.spare : "");
 }
 
-/* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump only
- * sets the disk to work: the next threshold may be crossed while it writes. */
+/* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump
+ * only sets the disk to work: the next threshold may be crossed while it writes. */
 static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
     struct cost cost = begin_cost();
     int turn = facts->is_early ? take_turn(facts, folder) : -1;
@@ -248,9 +273,6 @@ static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
         return 0;
     }
     int error = dump_to_folder(facts, folder);
-    if (error == 0) {
-        hp_rotation_apply(folder, identity.service, config.keep, config.budget);
-    }
     (void)hp_sys_close(turn); /* the others need not wait for the disk */
     if (error != 0) {
         return error;
@@ -295,8 +317,9 @@ bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
 
 /* What is open in the sink gets a profile; a file is durable then. 0, or an errno value. */
 static int dump_to_open_sink(const struct hp_capture_facts *facts) {
-    int error = write_and_publish(facts);
-    return error != 0 || hp_sink_settle(&memory->sink, true) == 0 ? error : memory->sink.error;
+    int error = write_whole(facts);
+    bool done = error == 0 && hp_sink_publish(&memory->sink) == 0 && hp_sink_settle(&memory->sink, true) == 0;
+    return done ? 0 : memory->sink.error;
 }
 
 int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
@@ -353,8 +376,8 @@ void hp_capture_fork_child(void) {
     next_seq = 1;
     hp_lock_reset(&history_lock);
     memset(&history, 0, sizeof history);
-    /* Not config.service: that may be the environment's text, which the parent may have overwritten meanwhile with a
-     * title for ps(1), as servers do before they fork. */
+    /* Not config.service: that may be the environment's text, which the parent may have overwritten meanwhile
+     * with a title for ps(1), as servers do before they fork. */
     struct hp_dump_identity parent = identity;
     hp_dump_identity_init(&identity, parent.service);
 }

@@ -1,7 +1,7 @@
 /*
  * Making a dump: the one way for the guard, a signal, a request and the API.
  *
- * Takes a snapshot, writes it as gzipped pprof into a sink, makes it durable, rotates. One at a time: a second
+ * Takes a snapshot, writes it as gzipped pprof into a sink, rotates, publishes, makes it durable. One at a time: a second
  * caller waits for the first a bounded time. No allocation: all memory is mapped and touched by
  * hp_capture_prepare(). The caller is muted and holds no lock of rank capture or above.
  */

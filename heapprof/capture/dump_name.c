@@ -55,6 +55,15 @@ void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, uns
     hp_writer_format(&w, "%u.%s%s", seq, reason, suffix);
 }
 
+size_t hp_dump_name_own_bytes(const char *name) {
+    enum { DOTS = 5 }; /* after the prefix, the service, the host, the pid and the start time */
+    size_t bytes = 0;
+    for (unsigned dots = 0; name[bytes] != '\0' && dots < DOTS; bytes++) {
+        dots += name[bytes] == '.';
+    }
+    return bytes;
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text);
     size_t tail = strlen(end);

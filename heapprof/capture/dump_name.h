@@ -32,6 +32,9 @@ void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, uns
 /* Writes what the names of all dumps of this process begin with (HP_DUMP_NAME_MAX + 1 bytes). */
 void hp_dump_name_own(char *name, const struct hp_dump_identity *identity);
 
+/* How much of a dump's name the names of all dumps of its process begin with; of other names, all of it. */
+size_t hp_dump_name_own_bytes(const char *name);
+
 /* Whether `name` is a finished dump of `service` (as the identity has it). */
 bool hp_dump_name_is_dump(const char *name, const char *service);
 

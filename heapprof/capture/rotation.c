@@ -1,6 +1,6 @@
 #include "heapprof/capture/rotation.h"
 
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include "heapprof/base/writer.h"
 #include "heapprof/capture/dump_name.h"
 
+#define COMING INT64_MAX /* when a file was written that is not there yet: the newest, so it stays */
 #define STALE_NS (INT64_C(600) * 1000000000)
 
 /* A record of getdents64(2). */
@@ -24,7 +25,7 @@ struct entry {
 };
 
 static struct memory {
-    struct hp_rotation_file files[HP_ROTATION_FILES_MAX];
+    struct hp_rotation_file files[HP_ROTATION_FILES_MAX + 1]; /* and the one that comes */
     char path[4096];
     char entries[16 << 10] __attribute__((aligned(8)));
 } *memory;
@@ -57,13 +58,28 @@ static uint32_t index_of_largest(const struct hp_rotation_file *files, uint32_t 
     return best;
 }
 
-/* The oldest of those that stay so far, the two protected ones left out; `count` when there is none. */
-static uint32_t index_of_oldest(const struct hp_rotation_file *files, uint32_t count, uint32_t newest,
-                                uint32_t largest) {
+static void note_newer(struct hp_rotation_file *files, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        size_t own = hp_dump_name_own_bytes(files[i].name);
+        files[i].has_newer = 0;
+        for (uint32_t j = 0; j < count && files[i].has_newer == 0; j++) {
+            files[i].has_newer = newer(&files[j], &files[i]) && strncmp(files[j].name, files[i].name, own) == 0;
+        }
+    }
+}
+
+/* Whether `a` goes before `b`. */
+static bool is_worth_less(const struct hp_rotation_file *a, const struct hp_rotation_file *b) {
+    return a->has_newer != b->has_newer ? a->has_newer != 0 : newer(b, a);
+}
+
+/* Of those that stay so far, the two protected ones left out; `count` when there is none. */
+static uint32_t index_of_least(const struct hp_rotation_file *files, uint32_t count, uint32_t newest,
+                               uint32_t largest) {
     uint32_t best = count;
     for (uint32_t i = 0; i < count; i++) {
         bool open = files[i].goes == 0 && i != newest && i != largest;
-        if (open && (best == count || newer(&files[best], &files[i]))) {
+        if (open && (best == count || is_worth_less(&files[i], &files[best]))) {
             best = i;
         }
     }
@@ -81,8 +97,11 @@ void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t
         bytes += files[i].goes == 0 ? files[i].bytes : 0;
     }
     uint32_t largest = index_of_largest(files, count, newest);
+    if (left > keep || bytes > budget) {
+        note_newer(files, count);
+    }
     for (; left > 1 && (left > keep || bytes > budget); left--) {
-        uint32_t victim = index_of_oldest(files, count, newest, largest);
+        uint32_t victim = index_of_least(files, count, newest, largest);
         if (victim == count) {
             victim = largest; /* only the two are left, and `keep` is 1: the newest stays */
         }
@@ -100,6 +119,14 @@ static const char *path_of(const char *folder, const char *name) {
     return memory->path;
 }
 
+static void add_file(const char *name, uint64_t bytes, int64_t written_ns, uint32_t *count) {
+    struct hp_rotation_file *f = &memory->files[(*count)++];
+    struct hp_writer w = hp_writer_over(f->name, sizeof f->name);
+    hp_writer_text(&w, name);
+    f->bytes = bytes;
+    f->written_ns = written_ns;
+}
+
 static void note_file(const char *folder, const char *service, const char *name, uint32_t *count) {
     uint64_t bytes = 0;
     int64_t written_ns = 0;
@@ -113,11 +140,7 @@ static void note_file(const char *folder, const char *service, const char *name,
             (void)hp_sys_unlink(memory->path);
         }
     } else if (*count < HP_ROTATION_FILES_MAX) {
-        struct hp_rotation_file *f = &memory->files[(*count)++];
-        struct hp_writer w = hp_writer_over(f->name, sizeof f->name);
-        hp_writer_text(&w, name);
-        f->bytes = bytes;
-        f->written_ns = written_ns;
+        add_file(name, bytes, written_ns, count);
     }
 }
 
@@ -139,14 +162,36 @@ static uint32_t list_dumps(const char *folder, const char *service) {
     return count;
 }
 
-void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget) {
-    uint32_t count = list_dumps(folder, service);
-    hp_rotation_decide(memory->files, count, keep, budget);
-    for (uint32_t i = 0; i < count; i++) {
-        if (memory->files[i].goes != 0) {
-            (void)hp_sys_unlink(path_of(folder, memory->files[i].name));
+/* Deletes what is marked, and takes it off the list. Returns how many of them somebody else had deleted already. */
+static uint32_t delete_marked(const char *folder, uint32_t *count) {
+    uint32_t kept = 0;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        struct hp_rotation_file *f = &memory->files[i];
+        if (f->goes == 0 || f->written_ns == COMING) {
+            memory->files[kept++] = *f;
+        } else if (hp_sys_unlink(path_of(folder, f->name)) != 0 && errno == ENOENT) {
+            taken++;
         }
     }
+    *count = kept;
+    return taken;
+}
+
+/* Who has deleted a file under our hands has done it to make room for a dump of its own, so there is none in it for
+ * ours. */
+void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget, const char *coming,
+                       uint64_t bytes) {
+    uint32_t count = list_dumps(folder, service);
+    uint32_t taken = 0;
+    if (coming != NULL) {
+        add_file(coming, bytes, COMING, &count);
+    }
+    do {
+        keep -= taken < keep ? taken : keep;
+        hp_rotation_decide(memory->files, count, keep, budget);
+        taken = delete_marked(folder, &count);
+    } while (taken > 0);
 }
 
 uint32_t hp_rotation_count_recent(const char *folder, const char *service, const char *own, int64_t since_ns) {

@@ -1,6 +1,8 @@
 /*
  * Which dumps of a service stay in a folder: at most `keep` of them and `budget` bytes, across processes and
- * restarts. The newest always stays, the largest after it; of the others the oldest go first.
+ * restarts. The newest always stays, the largest after it. Of the others those go first of which the same process has
+ * written a newer one: where workers, or restarts, share a folder, what each had to say last is worth more than what
+ * one of them said before. Among equals the oldest go first.
  */
 #ifndef HP_CAPTURE_ROTATION_H
 #define HP_CAPTURE_ROTATION_H
@@ -13,20 +15,22 @@ struct hp_rotation_file {
     char name[256];
     uint64_t bytes;
     int64_t written_ns;
-    uint8_t goes; /* to be deleted */
+    uint8_t goes;  /* to be deleted */
+    uint8_t has_newer; /* of the same process; set by hp_rotation_decide */
 };
 
 /* Marks in files[0..count) those that go. Pure. */
 void hp_rotation_decide(struct hp_rotation_file *files, uint32_t count, uint32_t keep, uint64_t budget);
 
 /*
- * Applies that to `folder`, for the dumps of `service` (as the dump's identity has it), and removes temporary
- * files that a killed process left there more than ten minutes ago. Called after a dump succeeded, never
- * before: the last whole dump is not given up for one that may fail. One user at a time (the capture lock);
- * no allocation after the first call has mapped its memory (hp_rotation_prepare). Failures are ignored: the
- * next dump tries again.
+ * Applies that to `folder`, for the dumps of `service` (as the dump's identity has it), so that the dump `coming`, of
+ * so many bytes, finds room; NULL: to what there is. Removes temporary files, too, that a killed process left there
+ * more than ten minutes ago. Called when a dump is whole and only lacks its name, never before: the last whole dump is
+ * not given up for one that may fail. One user at a time (the capture lock); no allocation after the first call has
+ * mapped its memory (hp_rotation_prepare). Failures are ignored: the next dump tries again.
  */
-void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget);
+void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget, const char *coming,
+                       uint64_t bytes);
 
 /* How many dumps of `service` were written into `folder` after `since_ns` by processes whose names do not begin with
  * `own` (hp_dump_name_own()). The same conditions. */

@@ -41,9 +41,6 @@ static int fail(struct hp_sink *sink, int error) {
 }
 
 static int open_temporary(struct hp_sink *sink) {
-    if (name_temporary(sink) != 0) {
-        return fail(sink, ENAMETOOLONG);
-    }
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
     sink->fd = hp_sys_open(sink->temporary, flags, 0600);
     if (sink->fd < 0 && errno == ENOENT) {
@@ -58,8 +55,33 @@ static int open_temporary(struct hp_sink *sink) {
     return sink->fd < 0 ? fail(sink, errno) : 0;
 }
 
+/* Opens a file without a name in the folder of the temporary name, which stays the second choice. */
+static bool open_nameless(struct hp_sink *sink) {
+    int flags = O_RDWR | O_TMPFILE; /* it may have to be read again, see publish_copy() */
+    char *slash = strrchr(sink->temporary, '/');
+    *slash = '\0';
+    sink->fd = hp_sys_open(sink->temporary, flags, 0600);
+    *slash = '/';
+    if (sink->fd < 0 && errno == ENOENT) {
+        make_folders(sink->temporary);
+        *slash = '\0';
+        sink->fd = hp_sys_open(sink->temporary, flags, 0600);
+        *slash = '/';
+    }
+    sink->is_nameless = sink->fd >= 0;
+    return sink->is_nameless;
+}
+
+static int open_file(struct hp_sink *sink) {
+    if (name_temporary(sink) != 0) {
+        return fail(sink, ENAMETOOLONG);
+    }
+    return !sink->replaces && open_nameless(sink) ? 0 : open_temporary(sink);
+}
+
 static void begin(struct hp_sink *sink, bool is_file, bool replaces) {
     sink->fd = -1;
+    sink->is_nameless = false;
     sink->is_file = is_file;
     sink->replaces = replaces;
     sink->bytes = 0;
@@ -70,7 +92,7 @@ int hp_sink_open_file(struct hp_sink *sink, const char *folder, const char *name
     begin(sink, true, false);
     struct hp_writer w = hp_writer_over(sink->path, sizeof sink->path);
     hp_writer_format(&w, "%s/%s", folder, name);
-    return w.len + 1 < sizeof sink->path ? open_temporary(sink) : fail(sink, ENAMETOOLONG);
+    return w.len + 1 < sizeof sink->path ? open_file(sink) : fail(sink, ENAMETOOLONG);
 }
 
 int hp_sink_open_path(struct hp_sink *sink, const char *path) {
@@ -80,7 +102,7 @@ int hp_sink_open_path(struct hp_sink *sink, const char *path) {
     if (w.len == 0 || folder_length(sink->path) == w.len) {
         return fail(sink, EISDIR);
     }
-    return w.len + 1 < sizeof sink->path ? open_temporary(sink) : fail(sink, ENAMETOOLONG);
+    return w.len + 1 < sizeof sink->path ? open_file(sink) : fail(sink, ENAMETOOLONG);
 }
 
 void hp_sink_open_fd(struct hp_sink *sink, int fd) {
@@ -103,7 +125,7 @@ int hp_sink_write(void *context, const void *data, size_t bytes) {
     return 0;
 }
 
-/* The rename itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */
+/* The name itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */
 static void sync_folder(struct hp_sink *sink) {
     size_t length = folder_length(sink->temporary);
     char *end = sink->temporary + length; /* the temporary name is used up */
@@ -115,16 +137,46 @@ static void sync_folder(struct hp_sink *sink) {
     }
 }
 
+static void publish_temporary(struct hp_sink *sink) {
+    int rc = sink->replaces ? hp_sys_rename(sink->temporary, sink->path)
+                            : hp_sys_rename_new(sink->temporary, sink->path);
+    if (rc != 0) {
+        (void)fail(sink, errno);
+    }
+}
+
+/* Hard links are forbidden here (a file system, a security module): the bytes go where a rename will do. */
+static void publish_copy(struct hp_sink *sink) {
+    int nameless = sink->fd;
+    sink->is_nameless = false;
+    if (open_temporary(sink) == 0) {
+        if (hp_sys_copy(nameless, sink->fd) != 0) {
+            (void)fail(sink, errno);
+        } else {
+            publish_temporary(sink);
+        }
+    }
+    (void)hp_sys_close(nameless);
+}
+
+static void publish(struct hp_sink *sink) {
+    if (!sink->is_nameless) {
+        publish_temporary(sink);
+    } else if (hp_sys_link_open(sink->fd, sink->path) == 0) {
+        sink->is_nameless = false;
+    } else if (errno == EEXIST) {
+        (void)fail(sink, EEXIST);
+    } else {
+        publish_copy(sink);
+    }
+}
+
 int hp_sink_publish(struct hp_sink *sink) {
     if (!sink->is_file) {
         return sink->error == 0 ? 0 : -1;
     }
     if (sink->error == 0) {
-        int rc = sink->replaces ? hp_sys_rename(sink->temporary, sink->path)
-                                : hp_sys_rename_new(sink->temporary, sink->path);
-        if (rc != 0) {
-            (void)fail(sink, errno);
-        }
+        publish(sink);
     }
     if (sink->error != 0) {
         hp_sink_abort(sink);
@@ -154,7 +206,9 @@ int hp_sink_settle(struct hp_sink *sink, bool waits) {
 void hp_sink_abort(struct hp_sink *sink) {
     if (sink->is_file && sink->fd >= 0) {
         (void)hp_sys_close(sink->fd);
-        (void)hp_sys_unlink(sink->temporary);
+        if (!sink->is_nameless) {
+            (void)hp_sys_unlink(sink->temporary);
+        }
     }
     sink->fd = -1;
 }

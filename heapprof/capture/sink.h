@@ -1,10 +1,12 @@
 /*
  * Where a dump's bytes go: a new file that appears whole or not at all, or a descriptor of the caller's.
  *
- * A file is written under a temporary name in its own folder, renamed, and then fsynced, with its folder. In this
- * order, because the end that dumps are made for is SIGKILL: that loses nothing of the page cache, while an fsync
- * takes from one to hundreds of milliseconds, in which a file with its temporary name would be lost to people. A
- * reader sees a whole file or none; a disk that fails afterwards takes it back.
+ * A file is written without a name (O_TMPFILE) and gets it when it is whole: a process that is killed in between leaves
+ * nothing behind. Where the file system can't do that, or the file is to replace another, it is written under a hidden
+ * temporary name in its own folder, and renamed. Then it is fsynced, with its folder. In this order, because the end
+ * that dumps are made for is SIGKILL: that loses nothing of the page cache, while an fsync takes from one to hundreds of
+ * milliseconds, in which a file without its name would be lost to people. A reader sees a whole file or none; a disk
+ * that fails afterwards takes it back.
  *
  * No allocation; not a cancellation point. One user at a time (the capture lock).
  */
@@ -19,10 +21,11 @@ enum { HP_SINK_PATH_MAX = 4096 };
 
 struct hp_sink {
     int fd;
-    bool is_file;   /* else the caller's descriptor */
-    bool replaces;  /* an existing file of that name may be replaced */
-    uint64_t bytes; /* written so far */
-    int error;      /* errno of the first failure; 0 */
+    bool is_file;     /* else the caller's descriptor */
+    bool replaces;    /* an existing file of that name may be replaced */
+    bool is_nameless; /* until it is published; else it has its temporary name */
+    uint64_t bytes;   /* written so far */
+    int error;        /* errno of the first failure; 0 */
     char path[HP_SINK_PATH_MAX];
     char temporary[HP_SINK_PATH_MAX];
 };

@@ -7,7 +7,7 @@ memory cgroup until the kernel kills it. Each kill must leave a dump
   passed 95 % of the limit (witness.c says how exact that is);
 - whose first function is the culprit;
 
-and never more than HEAPPROF_KEEP files (one more for the moment in which the oldest goes), nor a temporary one. Prints a Markdown table; status 1 when a run failed.
+and never more than HEAPPROF_KEEP files (where workers publish at once, one more for a moment), nor a temporary one. Prints a Markdown table; status 1 when a run failed.
 With --baselines, runs under jemalloc's own triggers and a poller, in the same table, unjudged."""
 
 import json
@@ -44,6 +44,10 @@ PATTERNS = {
 }
 
 
+# Of several processes, which wait for each other when they publish, but not for long.
+SEVERAL = ("fork", "prefork")
+
+
 class Verdict:
     """What is to be said of one run. `problems` is empty when it kept the promise."""
 
@@ -63,14 +67,14 @@ class Verdict:
         self.problems.append(problem)
 
 
-def judge_ours(run, culprit, command):
+def judge_ours(run, pattern, culprit, command):
     v = Verdict()
     found, others = dumps.list_ours(run.folder)
     v.files_left, v.partial = len(found), len(others)
     v.files = max(run.seen["files_max"], v.files_left)
     if not run.was_killed:
         v.blame(f"not killed by the kernel: {run.ending} {run.log.strip()}")
-    if v.files_left > KEEP or v.files > KEEP + 1:  # the oldest goes once the newest is there
+    if v.files > KEEP + (pattern in SEVERAL):
         v.blame(f"{v.files} files at once, {v.files_left} left")
     if others:
         v.blame(f"left behind: {others}")
@@ -128,7 +132,7 @@ def run_pattern(h, way, pattern, runs, seconds):
     for seed in range(1, runs + 1):
         run = h.run(pattern, seed=seed, seconds=seconds, way=way, settings=settings if way == "heapprof" else {})
         if way == "heapprof":
-            v = judge_ours(run, culprit, h.tools.command)
+            v = judge_ours(run, pattern, culprit, h.tools.command)
         else:
             v = judge_theirs(run, culprit, h.tools.grow)
         for problem in v.problems if way == "heapprof" else []:

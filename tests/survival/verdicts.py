@@ -101,7 +101,7 @@ def check_broken(h, checker):
         run.folder = os.path.join(h.root, "broken")
         shutil.copytree(good.folder, run.folder)
         breakage(run)
-        verdict = survival.judge_ours(run, culprit, h.tools.command)
+        verdict = survival.judge_ours(run, "chunks", culprit, h.tools.command)
         checker.expect(name, verdict.problems, expected)
         shutil.rmtree(run.folder)
 
@@ -109,7 +109,7 @@ def check_broken(h, checker):
 def check_incapable(h, checker):
     for pattern, settings, expected in INCAPABLE:
         run = h.run(pattern, settings=settings)
-        verdict = survival.judge_ours(run, survival.PATTERNS[pattern][0], h.tools.command)
+        verdict = survival.judge_ours(run, pattern, survival.PATTERNS[pattern][0], h.tools.command)
         checker.expect(f"{pattern} with {settings}", verdict.problems, expected)
 
 

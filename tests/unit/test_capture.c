@@ -107,7 +107,7 @@ static void test_p8_taken_names_are_passed_by(void **state) {
     assert_true(hp_capture_to_folder(&facts));
     assert_int_equal(scratch_read("dumps/" NAME("3"), file, sizeof file), 3);
     assert_int_equal(scratch_read("dumps/." NAME("4") ".tmp", file, sizeof file), 7);
-    assert_true(scratch_has("dumps/" NAME("5")));
+    assert_true(scratch_has("dumps/" NAME("4")));
     assert_int_equal(scratch_list("dumps", NULL, 0), 3);
 }
 

@@ -1,8 +1,9 @@
-/* capture/rotation: which dumps stay, by rule and in a real folder. P15, G17. */
+/* capture/rotation: which dumps stay, by rule and in a real folder. P15, G17, G18. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "heapprof/base/rng.h"
@@ -142,16 +143,103 @@ static void test_g17_shared_volume(void **state) {
             long age = 10000 - (long)(restart * 10 + seq);
             scratch_write(dump_name(name, sizeof name, seq % 2 == 0 ? "one" : "two", restart, seq),
                           "0123456789", 10, age);
-            hp_rotation_apply(scratch_path(""), "svc", 10, 1000);
+            hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
             assert_true(scratch_list("", NULL, 0) <= 10);
             assert_true(scratch_has(name));
             strcpy(last, name);
         }
     }
     assert_int_equal(scratch_list("", NULL, 0), 10);
-    hp_rotation_apply(scratch_path(""), "svc", 10, 35); /* a smaller budget: three files of 10 */
+    hp_rotation_apply(scratch_path(""), "svc", 10, 35, NULL, 0); /* a smaller budget: three files of 10 */
     assert_int_equal(scratch_list("", NULL, 0), 3);
     assert_true(scratch_has(last));
+}
+
+/* files: "process/size …", the oldest first. What a process said last outlives what others said before (G18). */
+static const struct {
+    const char *what;
+    const char *files;
+    uint32_t keep;
+    const char *stays;
+} worker_rows[] = {
+    {"one process: the oldest goes", "1/5 1/5 1/5", 2, "-++"},
+    {"the only one of another stays", "1/5 2/5 2/5 2/5", 2, "+--+"},
+    {"each process's newest", "1/5 1/5 2/5 2/5 3/5 3/5", 3, "-+-+-+"},
+    {"the oldest of those with a newer one first", "1/5 1/5 2/5 2/5 3/5 3/5", 5, "-+++++"},
+    {"more processes than places: the oldest process's", "1/5 2/5 3/5 3/5", 2, "-+-+"},
+    {"the largest stays, though there is a newer one", "1/9 1/5 2/5 3/5", 3, "+-++"},
+};
+
+static void test_newest_of_each_process(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ROWS(worker_rows); i++) {
+        struct hp_rotation_file files[16] = {0};
+        uint32_t n = 0;
+        char *end = NULL;
+        for (const char *p = worker_rows[i].files; *p != '\0'; p = end) {
+            unsigned pid = (unsigned)strtoul(p, &end, 10);
+            files[n] = (struct hp_rotation_file){.bytes = strtoul(end + 1, &end, 10), .written_ns = n};
+            (void)snprintf(files[n].name, sizeof files[n].name,
+                           "heapprof.svc.h.%u.20261201T141355123.%u.limit95.pb.gz", pid, n + 1);
+            n++;
+        }
+        hp_rotation_decide(files, n, worker_rows[i].keep, 1000);
+        for (uint32_t k = 0; k < n; k++) {
+            if ((files[k].goes == 0) != (worker_rows[i].stays[k] == '+')) {
+                fail_msg("%s: file %u", worker_rows[i].what, k);
+            }
+        }
+    }
+}
+
+/* Room is made for the one that comes: it counts as the newest, with its bytes, and is not there yet. */
+static void test_room_for_one_that_comes(void **state) {
+    (void)state;
+    char name[256];
+    assert_true(hp_rotation_prepare());
+    for (unsigned seq = 1; seq <= 4; seq++) {
+        scratch_write(dump_name(name, sizeof name, "h", 0, seq), "0123456789", 10, 100 - (long)seq);
+    }
+    const char *coming = dump_name(name, sizeof name, "h", 0, 5);
+    hp_rotation_apply(scratch_path(""), "svc", 5, 1000, coming, 10);
+    assert_int_equal(scratch_list("", NULL, 0), 4);
+    hp_rotation_apply(scratch_path(""), "svc", 4, 1000, coming, 10);
+    assert_int_equal(scratch_list("", NULL, 0), 3);
+    hp_rotation_apply(scratch_path(""), "svc", 4, 40, coming, 20); /* two of 10 beside it */
+    assert_int_equal(scratch_list("", NULL, 0), 2);
+    hp_rotation_apply(scratch_path(""), "svc", 1, 1000, coming, 10);
+    assert_int_equal(scratch_list("", NULL, 0), 0);
+    hp_rotation_apply(scratch_path(""), "svc", 1, 0, coming, 10); /* an empty folder */
+}
+
+/* Four processes make room at the same time, in a folder that is full, and then publish: one file each goes. */
+static int body_make_room(void) {
+    char name[256];
+    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, dump_name(name, sizeof name, "coming", 0, 1), 10);
+    return 0;
+}
+
+static void test_g17_room_is_not_shared(void **state) {
+    (void)state;
+    enum { MAKERS = 4 };
+    for (int round = 0; round < 50; round++) {
+        char name[256];
+        pid_t makers[MAKERS];
+        for (unsigned seq = 1; seq <= 10; seq++) {
+            scratch_write(dump_name(name, sizeof name, "h", 0, seq), "0123456789", 10, 100 - (long)seq);
+        }
+        for (int i = 0; i < MAKERS; i++) {
+            makers[i] = fork();
+            if (makers[i] == 0) {
+                _exit(body_make_room());
+            }
+        }
+        for (int i = 0; i < MAKERS; i++) {
+            assert_int_equal(waitpid(makers[i], NULL, 0), makers[i]);
+        }
+        /* Who came late found room already; nobody deleted more than his one. */
+        assert_in_range(scratch_list("", NULL, 0), 10 - MAKERS, 9);
+    }
 }
 
 /* Nothing but our own service's finished dumps is touched, and what a killed process left half done. */
@@ -180,7 +268,7 @@ static void test_leaves_the_rest_alone(void **state) {
     const char *link = "heapprof.svc.h.1.20261201T141355123.6.limit95.pb.gz";
     assert_int_equal(mkdir(scratch_path(folder), 0700), 0);
     assert_int_equal(symlink("core.1", scratch_path(link)), 0);
-    hp_rotation_apply(scratch_path(""), "svc", 1, 1000);
+    hp_rotation_apply(scratch_path(""), "svc", 1, 1000, NULL, 0);
     for (size_t i = 0; i < ROWS(files); i++) {
         if (scratch_has(files[i].name) != files[i].stays) {
             fail_msg("%s", files[i].name);
@@ -201,15 +289,15 @@ static void test_very_full_folder(void **state) {
                        i);
         scratch_write(name, "x", 1, FILES - (long)i);
     }
-    hp_rotation_apply(scratch_path(""), "svc", 10, 1000);
-    hp_rotation_apply(scratch_path(""), "svc", 10, 1000);
+    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
+    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
     assert_int_equal(scratch_list("", NULL, 0), 10);
     assert_true(scratch_has(name)); /* the newest */
 }
 
 static void test_missing_folder(void **state) {
     (void)state;
-    hp_rotation_apply(scratch_path("none"), "svc", 1, 1);
+    hp_rotation_apply(scratch_path("none"), "svc", 1, 1, NULL, 0);
     assert_int_equal(scratch_list("", NULL, 0), 0);
 }
 
@@ -218,6 +306,9 @@ int main(void) {
         cmocka_unit_test(test_decide),
         cmocka_unit_test(test_same_moment),
         cmocka_unit_test(test_invariants),
+        cmocka_unit_test(test_newest_of_each_process),
+        cmocka_unit_test_setup_teardown(test_room_for_one_that_comes, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(test_g17_room_is_not_shared, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_g17_shared_volume, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_leaves_the_rest_alone, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_very_full_folder, scratch_make, scratch_remove),

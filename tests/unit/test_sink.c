@@ -1,13 +1,19 @@
 /* capture/sink: a whole file under its name or nothing at all. P13, G16. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "heapprof/capture/sink.h"
@@ -33,7 +39,7 @@ static int open_in(const char *folder, const char *name) {
     return hp_sink_open_file(&sink, scratch_path(folder), name);
 }
 
-/* Until it commits, nothing of that name is there; only a hidden one that no one takes for a dump. */
+/* Until it commits nothing is there of it: a process that is killed now leaves nothing behind. */
 static void test_appears_whole(void **state) {
     (void)state;
     struct stat st;
@@ -41,8 +47,7 @@ static void test_appears_whole(void **state) {
     assert_int_equal(hp_sink_write(&sink, "abc", 3), 0);
     assert_int_equal(hp_sink_write(&sink, "", 0), 0);
     assert_int_equal(hp_sink_write(&sink, "defg", 4), 0);
-    assert_false(scratch_has("file"));
-    assert_true(scratch_has(".file.tmp"));
+    assert_int_equal(scratch_list("", NULL, 0), 0);
     assert_int_equal(sink_commit(&sink), 0);
     assert_int_equal(sink.bytes, 7);
     check_text("file", "abcdefg");
@@ -50,6 +55,118 @@ static void test_appears_whole(void **state) {
     assert_int_equal(stat(scratch_path("file"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600); /* a heap's addresses and names are its owner's business */
     assert_int_equal(fcntl(sink.fd, F_GETFD), -1);
+}
+
+/* From now on the kernel answers `call` with an error, where `flag` is set in its argument (the first is 0). */
+static bool refuse(unsigned call, unsigned argument, unsigned flag, unsigned error) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, args) + argument * 8),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flag, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {ROWS(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+enum { NAMELESS = O_TMPFILE & ~O_DIRECTORY };
+
+/* A file system without nameless files (NFS, FAT): a hidden name that no one takes for a dump, and then its own. */
+static int body_no_nameless_files(void) {
+    if (!refuse(SYS_openat, 2, NAMELESS, EOPNOTSUPP)) {
+        return CHILD_SKIP;
+    }
+    CHILD_CHECK(open_in("new", "file") == 0);
+    CHILD_CHECK(hp_sink_write(&sink, "abc", 3) == 0);
+    CHILD_CHECK(scratch_has("new/.file.tmp") && !scratch_has("new/file"));
+    CHILD_CHECK(sink_commit(&sink) == 0);
+    CHILD_CHECK(scratch_has("new/file") && scratch_list("new", NULL, 0) == 1);
+    CHILD_CHECK(open_in("new", "other") == 0);
+    hp_sink_abort(&sink);
+    CHILD_CHECK(scratch_list("new", NULL, 0) == 1);
+    CHILD_CHECK(open_in("new", "file") == 0 && sink_commit(&sink) == -1 && sink.error == EEXIST);
+    CHILD_CHECK(scratch_list("new", NULL, 0) == 1);
+    return 0;
+}
+
+static void test_no_nameless_files(void **state) {
+    (void)state;
+    child_must_succeed(body_no_nameless_files);
+    check_text("new/file", "abc");
+}
+
+/* One that lets them be made but not be given a name. */
+static int body_no_links(void) {
+    static char block[100000];
+    char back[sizeof block];
+    memset(block, 'z', sizeof block);
+    if (!refuse(SYS_linkat, 4, AT_SYMLINK_FOLLOW | AT_EMPTY_PATH, EPERM)) {
+        return CHILD_SKIP;
+    }
+    int before = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    CHILD_CHECK(open_in("", "file") == 0);
+    CHILD_CHECK(hp_sink_write(&sink, block, sizeof block) == 0);
+    CHILD_CHECK(scratch_list("", NULL, 0) == 0);
+    CHILD_CHECK(sink_commit(&sink) == 0);
+    CHILD_CHECK(scratch_read("file", back, sizeof back) == sizeof back);
+    CHILD_CHECK(memcmp(back, block, sizeof back) == 0);
+    CHILD_CHECK(scratch_list("", NULL, 0) == 1);
+    CHILD_CHECK(open_in("", "file") == 0 && sink_commit(&sink) == -1 && sink.error == EEXIST);
+    int after = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    CHILD_CHECK(after == before + 1); /* no descriptor was left open */
+    return 0;
+}
+
+static void test_no_links(void **state) {
+    (void)state;
+    child_must_succeed(body_no_links);
+}
+
+/* Killed in the middle: nothing is left. */
+static int body_killed(void) {
+    CHILD_CHECK(open_in("", "file") == 0);
+    CHILD_CHECK(hp_sink_write(&sink, "abc", 3) == 0);
+    (void)raise(SIGKILL);
+    return 0;
+}
+
+static void test_a_kill_leaves_nothing(void **state) {
+    (void)state;
+    struct child_end end;
+    child_run(body_killed, &end);
+    assert_int_equal(end.signal, SIGKILL);
+    assert_int_equal(scratch_list("", NULL, 0), 0);
+}
+
+/* The guard's thread has a table of descriptors of its own, where the same number may mean another file. */
+static void *commit_in_own_table(void *done) {
+    if (unshare(CLONE_FILES) == 0) {
+        (void)close(0);
+        (void)close(1);
+        *(bool *)done = open_in("", "file") == 0 && hp_sink_write(&sink, "abc", 3) == 0 &&
+                        scratch_list("", NULL, 0) == 0 && sink_commit(&sink) == 0;
+    }
+    return NULL;
+}
+
+static int body_descriptors_of_a_thread(void) {
+    pthread_t thread;
+    bool done = false;
+    if (!refuse(SYS_linkat, 4, AT_EMPTY_PATH, ENOENT) || !refuse(SYS_sendfile, 3, ~0U, EIO)) {
+        return CHILD_SKIP;
+    }
+    CHILD_CHECK(pthread_create(&thread, NULL, commit_in_own_table, &done) == 0);
+    CHILD_CHECK(pthread_join(thread, NULL) == 0);
+    CHILD_CHECK(done);
+    return 0;
+}
+
+static void test_descriptors_of_a_thread(void **state) {
+    (void)state;
+    child_must_succeed(body_descriptors_of_a_thread);
+    check_text("file", "abc");
 }
 
 static void test_abort_leaves_nothing(void **state) {
@@ -110,13 +227,20 @@ static void test_name_is_taken(void **state) {
 }
 
 /* A link at the temporary name (its name can be guessed) is not written through, and not removed. */
+static int body_temporary_name_is_taken(void) {
+    if (!refuse(SYS_openat, 2, NAMELESS, EOPNOTSUPP)) {
+        return CHILD_SKIP;
+    }
+    CHILD_CHECK(open_in("", "file") == -1 && sink.error == EEXIST);
+    hp_sink_abort(&sink);
+    return 0;
+}
+
 static void test_temporary_name_is_taken(void **state) {
     (void)state;
     scratch_write("victim", "safe", 4, 0);
     assert_int_equal(symlink(scratch_path("victim"), scratch_path(".file.tmp")), 0);
-    assert_int_equal(open_in("", "file"), -1);
-    assert_int_equal(sink.error, EEXIST);
-    hp_sink_abort(&sink);
+    child_must_succeed(body_temporary_name_is_taken);
     assert_true(scratch_has(".file.tmp"));
     check_text("victim", "safe");
 }
@@ -306,6 +430,10 @@ static void test_g16_out_of_descriptors(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(test_appears_whole),
+        IN_A_FOLDER(test_no_nameless_files),
+        IN_A_FOLDER(test_no_links),
+        IN_A_FOLDER(test_a_kill_leaves_nothing),
+        IN_A_FOLDER(test_descriptors_of_a_thread),
         IN_A_FOLDER(test_abort_leaves_nothing),
         IN_A_FOLDER(test_makes_missing_folders),
         IN_A_FOLDER(test_folder_can_not_be_made),
