@@ -18,6 +18,12 @@ enum { FORESIGHTS_MAX = 6 };
 
 enum { FAILURES_MAX = 6 };
 
+/* A record: the share of what is left above the last one; how long the crest of a climb stands; how old the
+ * last dump must be. */
+enum { RECORD_SHARE = 4 };
+#define CRESTS_SPAN (60 * SECOND)
+#define DUMP_IS_FRESH (10 * SECOND)
+
 /* Growth that is less than this share of the room above the last threshold is no race. */
 enum { GROWTH_SHARE = 4 };
 
@@ -103,6 +109,49 @@ static void rearm(const struct guard_policy *policy, struct guard_arming *arming
     }
 }
 
+static uint64_t higher(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void note_crest(const struct guard_policy *policy, struct guard_crests *crests, uint64_t usage,
+                       int64_t now) {
+    int64_t age = now - crests->since;
+    if (age >= CRESTS_SPAN) {
+        crests->before[1] = age < 2 * CRESTS_SPAN ? crests->before[0] : 0;
+        crests->before[0] = 0;
+        crests->since = now;
+    }
+    if (usage + policy->slack < crests->current) {
+        crests->before[0] = higher(crests->before[0], crests->current);
+        crests->current = usage;
+    }
+    crests->current = higher(crests->current, usage);
+}
+
+/* The usage that would be a record; UINT64_MAX: none would. */
+static uint64_t record_level(const struct guard_policy *policy, const struct guard_arming *arming) {
+    unsigned last = policy->count - 1;
+    uint64_t highest = higher(policy->at[last], arming->rung[last].tried);
+    highest = higher(highest, higher(arming->crests.before[0], arming->crests.before[1]));
+    return policy->kills && highest < policy->limit ? highest + (policy->limit - highest) / RECORD_SHARE
+                                                    : UINT64_MAX;
+}
+
+/* Whether rung `i` is the last one and may fire at a record only. */
+static bool wants_record(const struct guard_policy *policy, const struct guard_arming *arming, unsigned i,
+                         int64_t now) {
+    const struct guard_rung *rung = &arming->rung[i];
+    bool is_old =
+        rung->fired && rung->ticket == 0 && rung->dumped != 0 && now - rung->dumped >= DUMP_IS_FRESH;
+    bool waits = !rung->fired && now < rung->not_before;
+    return i + 1 == policy->count && (is_old || waits);
+}
+
+static bool is_record(const struct guard_policy *policy, const struct guard_arming *arming, unsigned i,
+                      uint64_t usage, int64_t now) {
+    return wants_record(policy, arming, i, now) && usage >= record_level(policy, arming);
+}
+
 static bool is_recent(int64_t then, int64_t span, int64_t now) {
     return then != 0 && now - then < span;
 }
@@ -118,7 +167,7 @@ static int fire_reached(const struct guard_policy *policy, struct guard_arming *
     int highest = -1;
     for (unsigned i = 0; i < policy->count && usage >= policy->at[i]; i++) {
         struct guard_rung *rung = &arming->rung[i];
-        if (rung->fired || now < rung->not_before) {
+        if ((rung->fired || now < rung->not_before) && !is_record(policy, arming, i, usage, now)) {
             continue;
         }
         bool is_known = is_recent(rung->foreseen, FORESIGHT_HOLDS, now) && i + 1 < policy->count;
@@ -133,9 +182,12 @@ static int fire_reached(const struct guard_policy *policy, struct guard_arming *
     return highest;
 }
 
-/* Whether a prediction of it would be news. */
-static bool is_foreseeable(const struct guard_rung *rung, int64_t now) {
-    return !rung->fired && now >= rung->not_before && !is_recent(rung->foreseen, foresight_pause(rung), now);
+/* Whether a prediction of it, at `future`, would be news. */
+static bool is_foreseeable(const struct guard_policy *policy, const struct guard_arming *arming, unsigned i,
+                           uint64_t future, int64_t now) {
+    const struct guard_rung *rung = &arming->rung[i];
+    bool may_fire = (!rung->fired && now >= rung->not_before) || is_record(policy, arming, i, future, now);
+    return future >= policy->at[i] && may_fire && !is_recent(rung->foreseen, foresight_pause(rung), now);
 }
 
 static uint64_t sum(uint64_t a, uint64_t b) {
@@ -145,9 +197,8 @@ static uint64_t sum(uint64_t a, uint64_t b) {
 /* The growth that takes usage to the last threshold before a dump could be done, or 0. */
 static uint64_t racing_growth(const struct guard_policy *policy, const struct guard_arming *arming,
                               uint64_t usage, uint64_t growth, int64_t now) {
-    unsigned last = policy->count - 1;
-    bool races = growth > guard_policy_race(policy) && sum(usage, growth) >= policy->at[last] &&
-                 is_foreseeable(&arming->rung[last], now);
+    bool races = growth > guard_policy_race(policy) &&
+                 is_foreseeable(policy, arming, policy->count - 1, sum(usage, growth), now);
     return races ? growth : 0;
 }
 
@@ -163,9 +214,9 @@ static uint64_t expect(const struct guard_policy *policy, const struct guard_arm
 static int fire_predicted(const struct guard_policy *policy, struct guard_arming *arming, uint64_t future,
                           uint32_t ticket, int64_t now) {
     int highest = -1;
-    for (unsigned i = 0; i < policy->count && future >= policy->at[i]; i++) {
+    for (unsigned i = 0; i < policy->count; i++) {
         struct guard_rung *rung = &arming->rung[i];
-        if (is_foreseeable(rung, now)) {
+        if (is_foreseeable(policy, arming, i, future, now)) {
             rung->foreseen = now;
             rung->foresights++;
             rung->ticket = ticket;
@@ -179,6 +230,8 @@ struct guard_verdict guard_decide(const struct guard_policy *policy, struct guar
                                   uint64_t usage, const struct guard_outlook *outlook, uint32_t ticket,
                                   int64_t now) {
     rearm(policy, arming, usage);
+    note_crest(policy, &arming->crests, usage, now);
+    bool at_records_only = wants_record(policy, arming, policy->count - 1, now);
     int reached = fire_reached(policy, arming, usage, ticket, now);
     uint64_t expected = expect(policy, arming, usage, outlook, now);
     int predicted = expected > 0 ? fire_predicted(policy, arming, sum(usage, expected), ticket, now) : -1;
@@ -192,6 +245,7 @@ struct guard_verdict guard_decide(const struct guard_policy *policy, struct guar
         .expected = predicted > reached ? expected : 0,
         .is_last = policy->kills && (unsigned)rung + 1 == policy->count,
         .no_relief = is_recent(arming->rung[rung].relieved, RELIEF_HOLDS, now),
+        .is_record = at_records_only && (unsigned)rung + 1 == policy->count,
         .rung = (unsigned)rung,
     };
 }
@@ -208,14 +262,20 @@ uint64_t guard_distance(const struct guard_policy *policy, const struct guard_ar
             least = distance;
         }
     }
-    return least;
+    uint64_t record = policy->count > 0 ? record_level(policy, arming) : UINT64_MAX;
+    return record > usage && record - usage < least ? record - usage : least;
 }
 
-static void settle_rung(struct guard_rung *rung, enum guard_outcome outcome, int64_t retry, int64_t now) {
+static void settle_rung(struct guard_rung *rung, uint64_t crest, enum guard_outcome outcome, int64_t retry,
+                        int64_t now) {
     rung->ticket = 0;
+    if (outcome != GUARD_RELIEVED) {
+        rung->tried = crest;
+    }
     if (outcome == GUARD_DONE) {
         rung->failures = 0;
         rung->relieved = 0;
+        rung->dumped = now;
         return;
     }
     rung->fired = false;
@@ -234,7 +294,7 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
                   int64_t now) {
     for (unsigned i = 0; i < GUARD_RUNGS_MAX; i++) {
         if (arming->rung[i].ticket == ticket) {
-            settle_rung(&arming->rung[i], outcome, retry, now);
+            settle_rung(&arming->rung[i], arming->crests.current, outcome, retry, now);
         }
     }
 }

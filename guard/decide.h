@@ -8,6 +8,12 @@
  *   armed ────────────────────────────────────────► fired ──► settled: dumped, or armed again at once
  *     ▲                                               │       (relieved) or after a pause (failed; no token)
  *     └──────── usage < threshold - slack ────────────┘
+ *
+ * The last threshold is more: what kills goes above it, and above all that was survived. So, whatever has
+ * become of it, it fires once more at a record: a usage above all crests of the last minute or two, and above
+ * that of its last dump, by a quarter of what is left to the limit; without a token when it waits for one;
+ * when it was dumped, not within ten seconds. A sawtooth makes no records. A climb makes sixteen at the most,
+ * each with a quarter less to go.
  */
 #ifndef GUARD_DECIDE_H
 #define GUARD_DECIDE_H
@@ -37,10 +43,20 @@ struct guard_rung {
     int64_t not_before;  /* fires no earlier */
     int64_t foreseen;    /* when it was last predicted */
     int64_t relieved;    /* when purging last made a dump needless */
+    int64_t dumped;      /* when it was */
+    uint64_t tried;      /* the crest when its last dump ended, well or not */
+};
+
+/* How high a usage has come, climb by climb; a fall by the slack ends one. */
+struct guard_crests {
+    uint64_t current;   /* of the climb that goes on */
+    uint64_t before[2]; /* the highest of those that ended in this minute, and in the one before */
+    int64_t since;      /* when this minute began */
 };
 
 struct guard_arming {
     struct guard_rung rung[GUARD_RUNGS_MAX];
+    struct guard_crests crests;
 };
 
 /* What is about to come on top of a usage. Bytes. */
@@ -55,6 +71,7 @@ struct guard_verdict {
     uint64_t expected; /* … by so many bytes on top of the usage; else 0 */
     bool is_last;      /* the highest threshold of a pair that kills */
     bool no_relief;    /* purging has just been tried in vain: dump at once */
+    bool is_record;    /* the last threshold's, though it has fired or has to wait: takes no token */
     unsigned rung;
 };
 
@@ -99,8 +116,9 @@ void guard_settle(struct guard_arming *arming, uint32_t ticket, enum guard_outco
 /*
  * How many dumps: a token each. A bucket for each kind, so that a sawtooth across the lower thresholds cannot
  * use up what the last one needs. That one's fills fastest: the dump before a kill must not be older than a
- * few seconds, however often the threshold was crossed before. An hour's sawtooth across all thresholds makes at
- * most 8 + 60 and 4 + 360 dumps, of some milliseconds each; how many files stay is the rotation's business.
+ * few seconds, however often the threshold was crossed before. An hour's sawtooth across all thresholds makes
+ * at most 8 + 60 and 4 + 360 dumps, of some milliseconds each; how many files stay is the rotation's
+ * business.
  */
 enum guard_token {
     GUARD_TOKEN_LOWER,

@@ -167,7 +167,7 @@ static enum guard_outcome dump(const struct job *job, int64_t *retry) {
         return GUARD_DONE;
     }
     guard_lock();
-    *retry = guard_budget_take(&budget, token, hp_clock_ns());
+    *retry = job->find.is_record ? 0 : guard_budget_take(&budget, token, hp_clock_ns());
     stage = *retry == 0 ? DUMPING : PREPARING;
     guard_unlock();
     if (*retry != 0) {
@@ -176,9 +176,11 @@ static enum guard_outcome dump(const struct job *job, int64_t *retry) {
     if (dump_timed(job)) {
         return GUARD_DONE;
     }
-    guard_lock();
-    guard_budget_return(&budget, token);
-    guard_unlock();
+    if (!job->find.is_record) {
+        guard_lock();
+        guard_budget_return(&budget, token);
+        guard_unlock();
+    }
     return GUARD_FAILED;
 }
 

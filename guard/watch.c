@@ -212,6 +212,7 @@ static void fill_find(const struct guard_watch *watch, unsigned pair, struct gua
         .pair = watched->pair,
         .expected = verdict.expected,
         .no_relief = verdict.no_relief,
+        .is_record = verdict.is_record,
     };
     fill_reading(watch, pair, &find->crossing.reading);
 }

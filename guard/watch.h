@@ -71,6 +71,7 @@ struct guard_find {
     struct guard_pair pair;
     uint64_t expected; /* bytes on top of the usage that take it there; 0: it is there */
     bool no_relief;
+    bool is_record;
 };
 
 /* Binds an all-zero watch; reads nothing. */

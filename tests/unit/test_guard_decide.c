@@ -215,8 +215,8 @@ static void hour_step(struct hour *h, int64_t ms, uint64_t usage) {
     if (!verdict.crossed) {
         return;
     }
-    int64_t retry =
-        guard_budget_take(&h->budget, verdict.is_last ? GUARD_TOKEN_LAST : GUARD_TOKEN_LOWER, HOUR + ms * MS);
+    enum guard_token token = verdict.is_last ? GUARD_TOKEN_LAST : GUARD_TOKEN_LOWER;
+    int64_t retry = verdict.is_record ? 0 : guard_budget_take(&h->budget, token, HOUR + ms * MS);
     guard_settle(&h->b.arming, h->b.ticket, retry != 0 ? GUARD_POSTPONED : GUARD_DONE, retry, HOUR + ms * MS);
     if (retry == 0) {
         h->dumps++;
@@ -252,8 +252,104 @@ static void test_P16_slow_climb_leaves_a_late_dump(void **state) {
     for (int64_t ms = 0; ms < 3600 * 1000; ms += 1000) {
         hour_step(&h, ms, 800 + (uint64_t)ms * 190 / 3600000);
     }
-    assert_int_equal(h.dumps, 3);
-    assert_true((990 - h.at_last_dump) * 100 <= 990 * 5);
+    /* 800, 900, 950, and from there a quarter of what is left each: 962.5, 971.9, 978.9, 984.2, 988.2 */
+    assert_int_equal(h.dumps, 3 + 5);
+    assert_true(990 - h.at_last_dump <= 2);
+}
+
+/* One tooth: from 600 MiB to `crest` and back, half a second. Returns when it ends. */
+static int64_t tooth(struct hour *h, int64_t ms, uint64_t crest) {
+    for (int step = 0; step < 5; step++) {
+        hour_step(h, ms + step * 50, 600 + (crest - 600) * (uint64_t)step / 4);
+        hour_step(h, ms + 500 - step * 50, 600 + (crest - 600) * (uint64_t)step / 4);
+    }
+    return ms + 500;
+}
+
+/* The tokens are used up, and then it is no tooth but the end. */
+static void test_P15_a_leak_after_a_sawtooth(void **state) {
+    (void)state;
+    struct hour h = {.b = bench(1000)};
+    int64_t ms = 0;
+    for (int i = 0; i < 19; i++) {
+        ms = tooth(&h, ms, 965);
+    }
+    unsigned before = h.dumps;
+    ms = tooth(&h, ms, 967); /* a little higher is no record */
+    assert_int_equal(h.dumps, before);
+    for (uint64_t usage = 600; usage < 1000; usage += 5) {
+        hour_step(&h, ms++, usage);
+    }
+    assert_true(h.dumps > before);
+    assert_in_range(h.at_last_dump, 976, 999); /* 967 and a quarter of the 33 to the limit */
+}
+
+static void test_crests_are_forgotten(void **state) {
+    (void)state;
+    struct bench b = bench(1000);
+    assert_int_equal(said(at(&b, 0, 960, 0)), 'L');
+    guard_settle(&b.arming, b.ticket, GUARD_POSTPONED, HOUR + 60 * MINUTE, HOUR);
+    assert_int_equal(said(at(&b, 1000, 969, 0)), '-');
+    assert_int_equal(said(at(&b, 2000, 600, 0)), '-'); /* 969 was survived */
+    assert_int_equal(said(at(&b, 3000, 975, 0)), '-');
+    assert_int_equal(said(at(&b, 4000, 600, 0)), '-');  /* and 975 */
+    assert_int_equal(said(at(&b, 61000, 975, 0)), '-'); /* the minute before */
+    assert_int_equal(said(at(&b, 62000, 600, 0)), '-');
+    assert_int_equal(said(at(&b, 182000, 600, 0)), '-');
+    assert_int_equal(said(at(&b, 182001, 969, 0)), '-');
+    assert_int_equal(said(at(&b, 182002, 970, 0)), 'L');
+}
+
+/* Between the threshold and the limit for hours: what was dumped when it was crossed says nothing of the end.
+ */
+static void test_a_record_is_dumped_again(void **state) {
+    (void)state;
+    struct bench b = bench(1000);
+    assert_int_equal(said(at(&b, 0, 950, 0)), 'L');
+    guard_settle(&b.arming, b.ticket, GUARD_DONE, 0, HOUR);
+    assert_int_equal(said(at(&b, 9999, 980, 0)), '-'); /* the dump is fresh */
+    assert_int_equal(said(at(&b, 10000, 962, 0)), '-');
+    assert_int_equal(guard_distance(&b.policy, &b.arming, 962 * MIB), MIB / 2);
+    struct guard_verdict verdict = at(&b, 10001, 963, 0);
+    assert_int_equal(said(verdict), 'L');
+    assert_true(verdict.is_last && verdict.is_record);
+    assert_int_equal(said(at(&b, 30000, 990, 0)), '-'); /* it is on its way */
+    guard_settle(&b.arming, b.ticket - 1, GUARD_DONE, 0, HOUR + 30000 * MS);
+    assert_int_equal(said(at(&b, 50000, 992, 0)), '-'); /* 990 when it was done: 992.5 is the next */
+    assert_int_equal(said(at(&b, 50001, 993, 0)), 'L');
+    guard_settle(&b.arming, b.ticket, GUARD_DONE, 0, HOUR + 50001 * MS);
+    assert_int_equal(said(at(&b, 80000, 2000, 0)), 'L'); /* above the limit: the last one */
+    guard_settle(&b.arming, b.ticket, GUARD_DONE, 0, HOUR + 80000 * MS);
+    assert_int_equal(said(at(&b, 100000, 3000, 0)), '-');
+    b = bench(1000);
+    b.policy.kills = false; /* memory.high: one may live above it */
+    (void)at(&b, 0, 950, 0);
+    guard_settle(&b.arming, b.ticket, GUARD_DONE, 0, HOUR);
+    assert_int_equal(said(at(&b, 20000, 999, 0)), '-');
+}
+
+static void test_a_record_that_fails_is_not_tried_in_a_loop(void **state) {
+    (void)state;
+    struct bench b = bench(1000);
+    assert_int_equal(said(at(&b, 0, 960, 0)), 'L');
+    guard_settle(&b.arming, b.ticket, GUARD_FAILED, 0, HOUR);
+    assert_int_equal(said(at(&b, 1, 969, 0)), '-');
+    assert_int_equal(said(at(&b, 2, 970, 0)), 'L'); /* a quarter of the 40 that were left */
+    guard_settle(&b.arming, b.ticket, GUARD_FAILED, 0, HOUR + 2 * MS);
+    assert_int_equal(said(at(&b, 3, 970, 0)), '-');
+    assert_int_equal(said(at(&b, 2002, 970, 0)), 'L'); /* after 2 s, as ever */
+}
+
+static void test_a_record_is_foreseen(void **state) {
+    (void)state;
+    struct bench b = bench(1000);
+    assert_int_equal(said(at(&b, 0, 960, 0)), 'L');
+    guard_settle(&b.arming, b.ticket, GUARD_POSTPONED, HOUR + MINUTE, HOUR);
+    assert_int_equal(said(at(&b, 1, 600, 0)), '-');
+    assert_int_equal(said(at_growth(&b, 2, 700, 0, 269)), '-');
+    struct guard_verdict verdict = at_growth(&b, 3, 700, 0, 270);
+    assert_int_equal(said(verdict), 'l');
+    assert_true(verdict.is_record);
 }
 
 static void test_a_dump_without_token_is_late_not_lost(void **state) {
@@ -399,6 +495,11 @@ int main(void) {
         cmocka_unit_test(test_P15_sawtooth_for_an_hour),
         cmocka_unit_test(test_P15_last_threshold_has_its_own_tokens),
         cmocka_unit_test(test_P16_slow_climb_leaves_a_late_dump),
+        cmocka_unit_test(test_P15_a_leak_after_a_sawtooth),
+        cmocka_unit_test(test_crests_are_forgotten),
+        cmocka_unit_test(test_a_record_is_dumped_again),
+        cmocka_unit_test(test_a_record_that_fails_is_not_tried_in_a_loop),
+        cmocka_unit_test(test_a_record_is_foreseen),
         cmocka_unit_test(test_a_dump_without_token_is_late_not_lost),
         cmocka_unit_test(test_failed_dump_is_tried_again),
         cmocka_unit_test(test_relief_arms_again_but_only_once),
