@@ -32,6 +32,9 @@
 /* The guard's thread, when idle, looks each second. */
 #define TRACK_EVERY_NS INT64_C(900000000)
 
+/* A dump that is being written is finished; a file that hangs, or a callback, is not waited for longer. */
+#define END_PATIENCE_NS INT64_C(2000000000)
+
 _Atomic uint64_t guard_bytes_since;
 _Atomic uint64_t guard_bytes_allowed = UINT64_MAX;
 
@@ -148,12 +151,16 @@ static void look(uint64_t pending, bool may_find) {
 
 /* -- The guard's thread -- */
 
-/* One turn. Returns how long to sleep, < 0: until woken. */
-static int64_t turn(void) {
+static void serve_requests(void) {
     if (atomic_exchange_explicit(&requests, 0, memory_order_acquire) != 0 &&
         guard_state.host->requested != NULL) {
         guard_state.host->requested();
     }
+}
+
+/* One turn. Returns how long to sleep, < 0: until woken. */
+static int64_t turn(void) {
+    serve_requests();
     guard_lock();
     look(0, true);
     read_for_track(hp_clock_ns());
@@ -179,6 +186,9 @@ static void thread_body(void) {
     }
     for (;;) {
         uint32_t seen = atomic_load(&wake_count);
+        if (guard_threads_are_over()) {
+            return;
+        }
         guard_event_sleep(&wake_count, seen, turn());
     }
 }
@@ -190,19 +200,40 @@ static bool is_thread_wanted(void) {
            may_be_refused || atomic_load_explicit(&requests, memory_order_relaxed) != 0;
 }
 
+/* Without a thread, for good, what was asked for is done by a thread that allocates. */
+static bool has_something_to_start(void) {
+    return guard_threads_are_over() ? atomic_load_explicit(&requests, memory_order_relaxed) != 0
+                                    : !guard_thread_is_there(&thread) || guard_relief_wants_start();
+}
+
 bool guard_wants_start(void) {
-    return guard_state.host != NULL && (!guard_thread_is_there(&thread) || guard_relief_wants_start()) &&
-           is_thread_wanted();
+    return guard_state.host != NULL && has_something_to_start() && is_thread_wanted();
 }
 
 void guard_start(void) {
     if (!guard_wants_start()) {
         return;
     }
+    if (guard_threads_are_over()) {
+        serve_requests();
+        return;
+    }
     if (!guard_thread_start(&thread)) {
         guard_jobs_run(false); /* what was queued while it was being made */
     }
     guard_relief_start();
+}
+
+void guard_end_threads(void) {
+    if (guard_state.host == NULL) {
+        return;
+    }
+    guard_threads_close();
+    guard_wake();
+    guard_relief_wake();
+    int64_t deadline = hp_clock_ns() + END_PATIENCE_NS;
+    guard_thread_join(&thread, deadline);
+    guard_relief_join(deadline);
 }
 
 void guard_expect_pressure(void) {
@@ -386,6 +417,7 @@ void guard_fork_child(void) {
     atomic_store_explicit(&last_read, 0, memory_order_relaxed);
     atomic_store_explicit(&guard_bytes_since, 0, memory_order_relaxed);
     guard_publish(); /* nothing is allowed before the child's own first reading */
+    guard_threads_open();
     guard_thread_forget(&thread);
     guard_event_forget();
     guard_relief_forget();

@@ -70,6 +70,11 @@ bool guard_init(const struct hp_options *options, const struct guard_host *host)
  * Cheap when it runs already. Must not be called below the dynamic loader or from a signal handler. */
 void guard_start(void);
 
+/* The main thread ends and leaves the process to its other threads: ends the guard's, waiting a bounded time.
+ * From then on the guard looks at allocations only, and allocating threads do what its thread did (thread.h).
+ */
+void guard_end_threads(void);
+
 /* Whether guard_start() would do something. A few loads; the thread may be any. */
 bool guard_wants_start(void);
 

@@ -34,6 +34,9 @@ static void ring(void) {
 static void relief_body(void) {
     for (;;) {
         uint32_t call = atomic_load_explicit(&asked, memory_order_acquire);
+        if (guard_threads_are_over()) {
+            return;
+        }
         if (call == atomic_load_explicit(&done, memory_order_relaxed)) {
             hp_sys_futex_wait(&asked, call, -1);
             continue;
@@ -108,6 +111,17 @@ void guard_relief_hurry(void) {
 
 bool guard_relief_is_self(void) {
     return guard_thread_is_self(&thread);
+}
+
+/* A call that nobody waits for: its thread ends before it makes it. */
+void guard_relief_wake(void) {
+    guard_relief_hurry();
+    atomic_fetch_add_explicit(&asked, 1, memory_order_release);
+    hp_sys_futex_wake(&asked, 1);
+}
+
+void guard_relief_join(int64_t deadline) {
+    guard_thread_join(&thread, deadline);
 }
 
 void guard_relief_forget(void) {

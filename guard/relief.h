@@ -33,6 +33,10 @@ void guard_relief_take_time(void);
 /* Whether the caller runs on it. */
 bool guard_relief_is_self(void);
 
+/* The thread shall see that guard_threads_are_over(); waits for its end, at most until `deadline`. */
+void guard_relief_wake(void);
+void guard_relief_join(int64_t deadline);
+
 /* In a forked child. */
 void guard_relief_forget(void);
 

@@ -11,19 +11,24 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "heapprof/base/arena.h"
 #include "heapprof/base/clock.h"
 #include "heapprof/base/log.h"
+#include "heapprof/base/sys.h"
 
 #define SECOND INT64_C(1000000000)
+#define JOIN_PAUSE_NS INT64_C(100000)
 
 enum { NONE, STARTING, RUNNING, FAILED };
 
 /* What a dump and the application's callbacks may use of the stack. The C library takes the static TLS of all
  * loaded libraries off the same memory, and does not say how much that is: so it is measured. */
 enum { STACK_ROOM = 64 * 1024, STACK_TRIED_MAX = 8 * 1024 * 1024 };
+
+static _Atomic bool is_over; /* no thread of ours any more */
 
 /* Which of them this is. */
 static __thread const struct guard_thread *self __attribute__((tls_model("initial-exec")));
@@ -64,6 +69,7 @@ static void *thread_main(void *argument) {
     struct guard_thread *t = argument;
     if ((size_t)((char *)__builtin_frame_address(0) - t->stack) < STACK_ROOM) {
         outgrow_stack(t);
+        (void)pthread_detach(pthread_self());
         atomic_store_explicit(&t->state, NONE, memory_order_release);
         return NULL;
     }
@@ -75,16 +81,14 @@ static void *thread_main(void *argument) {
 
 static int create(struct guard_thread *t) {
     pthread_attr_t attributes;
-    pthread_t thread;
     int rc = pthread_attr_init(&attributes);
     if (rc != 0) {
         return rc;
     }
-    (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     rc = pthread_attr_setstack(&attributes, t->stack,
                                atomic_load_explicit(&t->stack_bytes, memory_order_relaxed));
     if (rc == 0) {
-        rc = pthread_create(&thread, &attributes, thread_main, t);
+        rc = pthread_create(&t->handle, &attributes, thread_main, t);
     }
     (void)pthread_attr_destroy(&attributes);
     return rc;
@@ -106,6 +110,9 @@ static int create_with_stack(struct guard_thread *t) {
 
 static bool may_start(struct guard_thread *t) {
     int is = atomic_load_explicit(&t->state, memory_order_acquire);
+    if (guard_threads_are_over()) {
+        return false;
+    }
     if (is == FAILED && hp_clock_ns() < atomic_load_explicit(&t->retry_at, memory_order_relaxed)) {
         return false;
     }
@@ -151,6 +158,31 @@ bool guard_thread_is_there(const struct guard_thread *t) {
 
 bool guard_thread_is_self(const struct guard_thread *t) {
     return self == t;
+}
+
+void guard_threads_close(void) {
+    atomic_store(&is_over, true);
+}
+
+void guard_threads_open(void) {
+    atomic_store(&is_over, false);
+}
+
+bool guard_threads_are_over(void) {
+    return atomic_load_explicit(&is_over, memory_order_acquire);
+}
+
+void guard_thread_join(struct guard_thread *t, int64_t deadline) {
+    while (atomic_load_explicit(&t->state, memory_order_acquire) == STARTING && hp_clock_ns() < deadline) {
+        hp_sys_sleep(JOIN_PAUSE_NS);
+    }
+    if (atomic_load_explicit(&t->state, memory_order_acquire) != RUNNING) {
+        return;
+    }
+    struct timespec until = {.tv_sec = deadline / SECOND, .tv_nsec = deadline % SECOND};
+    if (pthread_clockjoin_np(t->handle, NULL, CLOCK_MONOTONIC, &until) == 0) {
+        atomic_store_explicit(&t->state, NONE, memory_order_release);
+    }
 }
 
 void guard_thread_forget(struct guard_thread *t) {

@@ -19,6 +19,7 @@
 
 #include "guard/guard.h"
 #include "heapprof/base/log.h"
+#include "heapprof/base/procfs.h"
 #include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 #include "heapprof/bookkeeping/frame_table.h"
@@ -189,6 +190,25 @@ static void after_fork_in_parent(void) {
     hp_recorder_leave();
 }
 
+/* The main thread has called pthread_exit(), which ends it alone. In a forked child it is the thread that has forked.
+ * (Where main() returns, or anybody calls exit(), the process ends, and this is not called.) */
+static pthread_key_t main_thread_key;
+static bool has_key;
+
+static void main_thread_ends(void *unused) {
+    (void)unused;
+    hp_thread_mute(&hp_thread);
+    guard_end_threads();
+    hp_procfs_read_by_thread(true);
+    hp_recorder_leave();
+}
+
+static void mark_main_thread(void) {
+    if (has_key) {
+        (void)pthread_setspecific(main_thread_key, &main_thread_key);
+    }
+}
+
 static void after_fork_in_child(void) {
     hp_live_set_fork_child();
     hp_module_table_fork_child();
@@ -197,6 +217,8 @@ static void after_fork_in_child(void) {
     hp_capture_fork_child();
     guard_fork_child();
     hp_control_fork_child();
+    hp_procfs_read_by_thread(false);
+    mark_main_thread();
     hp_recorder_fork_child();
     hp_recorder_leave();
 }
@@ -246,6 +268,8 @@ static bool start(const struct hp_refused_limit *refused) {
         hp_log(HP_LOG_WARN, "fork() can't be followed; this is a plain jemalloc");
         return false;
     }
+    has_key = pthread_key_create(&main_thread_key, main_thread_ends) == 0;
+    mark_main_thread();
     if (!is_watched) {
         (void)hp_capture_prepare(); /* no guard's thread will; and then there may be no memory for it */
     }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "heapprof/base/parse.h"
@@ -11,17 +12,33 @@
 /* On the stack of an allocating thread, perhaps a small fibre: not PATH_MAX. */
 enum { PATH_BYTES = 1024 };
 
+#define SELF "/proc/self/"
+#define THREAD_SELF "/proc/thread-self/"
+
 static const char *root = "";
+static _Atomic bool is_by_thread;
 
 void hp_procfs_set_root(const char *new_root) {
     root = new_root;
 }
 
+void hp_procfs_read_by_thread(bool by_thread) {
+    atomic_store_explicit(&is_by_thread, by_thread, memory_order_relaxed);
+}
+
+static void write_path(struct hp_writer *w, const char *path) {
+    hp_writer_text(w, root);
+    if (atomic_load_explicit(&is_by_thread, memory_order_relaxed) && strncmp(path, SELF, strlen(SELF)) == 0) {
+        hp_writer_text(w, THREAD_SELF);
+        path += strlen(SELF);
+    }
+    hp_writer_text(w, path);
+}
+
 ssize_t hp_procfs_read(const char *path, char *buf, size_t cap) {
     char full[PATH_BYTES];
     struct hp_writer w = hp_writer_over(full, sizeof full);
-    hp_writer_text(&w, root);
-    hp_writer_text(&w, path);
+    write_path(&w, path);
     if (w.len == sizeof full - 1) {
         errno = ENAMETOOLONG;
         return -1;

@@ -7,12 +7,17 @@
 #ifndef HP_BASE_PROCFS_H
 #define HP_BASE_PROCFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Prepends `root` to every path from now on; "" for the real one. `root` must live on. For tests only. */
 void hp_procfs_set_root(const char *root);
+
+/* From now on what is asked of /proc/self is read of the calling thread: the former is about the main thread, and empty
+ * when that has ended before the others. Not always, since threads may be in cgroups of their own. */
+void hp_procfs_read_by_thread(bool by_thread);
 
 /* Reads the file at the absolute `path` into `buf`, at most cap - 1 bytes, and ends them with a NUL.
  * Returns how many, or -1 with errno set. Any thread; no allocation; not a cancellation point. */
