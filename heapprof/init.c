@@ -31,6 +31,7 @@
 #include "heapprof/dump.h"
 #include "heapprof/frame_module.h"
 #include "heapprof/intake/allocator.h"
+#include "heapprof/intake/placement.h"
 #include "heapprof/intake/sampler.h"
 #include "heapprof/intake/thread_state.h"
 #include "heapprof/options.h"
@@ -88,10 +89,10 @@ static const struct guard_host guard_host = {
 
 /* Shares of the limit: 1/32 for stacks and for live samples, 1/128 for frames, as address space; what is
  * touched is what is used. */
-static bool init_tables(uint64_t limit) {
+static bool init_tables(uint64_t limit, uint64_t period) {
     return hp_module_table_init() && hp_frame_table_init(clamp(limit / 128, MIB, 16 * MIB), hp_frame_module_of) &&
            hp_stack_table_init(clamp(limit / 32, 2 * MIB, 64 * MIB)) &&
-           hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB)) && hp_unwinder_init();
+           hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB), limit / period) && hp_unwinder_init();
 }
 
 static uint64_t choose_period(uint64_t limit) {
@@ -217,6 +218,7 @@ static void after_fork_in_child(void) {
     hp_capture_fork_child();
     guard_fork_child();
     hp_control_fork_child();
+    hp_placement_fork_child();
     hp_procfs_read_by_thread(false);
     mark_main_thread();
     hp_recorder_fork_child();
@@ -258,7 +260,7 @@ static bool start(const struct hp_refused_limit *refused) {
     uint64_t limit = guard_limit();
     uint64_t period = choose_period(limit);
     hp_sampler_init(period);
-    if (!init_tables(limit)) {
+    if (!init_tables(limit, period)) {
         hp_log(HP_LOG_WARN, "no address space for the profiler's tables; this is a plain jemalloc");
         return false;
     }

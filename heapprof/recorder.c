@@ -11,7 +11,7 @@
 #include "heapprof/control/control_socket.h"
 #include "heapprof/frame_module.h"
 #include "heapprof/held.h"
-#include "heapprof/intake/allocator.h"
+#include "heapprof/intake/placement.h"
 #include "heapprof/intake/sampler.h"
 #include "heapprof/intake/thread_state.h"
 #include "heapprof/unwind/unwinder.h"
@@ -76,7 +76,7 @@ static void free_deferred(struct hp_thread *t) {
         void *next = NULL;
         memcpy(&next, object, sizeof next);
         if (hp_recorder_free(object) != HP_FREE_DEFERRED) {
-            je_free(object);
+            hp_placement_free(object);
         }
         object = next;
     }
@@ -200,7 +200,7 @@ __attribute__((noinline, cold)) void *hp_recorder_alloc(size_t size, int flags, 
     hp_thread_mute(t);
     if (sample_begin(&sample, t, size, caller)) {
         t->asking++;
-        object = je_mallocx(size == 0 ? 1 : size, hp_allocator_page_aligned(flags));
+        object = hp_placement_alloc(size == 0 ? 1 : size, flags);
         t->asking--;
         if (object != NULL) {
             sample_commit(&sample, object);
@@ -258,7 +258,7 @@ static void *realloc_sampled(struct hp_thread *t, void *object, size_t size, int
         return NULL;
     }
     t->asking++;
-    void *moved = je_rallocx(object, size, hp_allocator_page_aligned(flags));
+    void *moved = hp_placement_realloc(object, size, flags);
     t->asking--;
     if (moved != NULL) {
         sample_commit(&sample, moved);
@@ -271,7 +271,7 @@ static void *realloc_sampled(struct hp_thread *t, void *object, size_t size, int
 __attribute__((noinline)) void *hp_recorder_realloc(void *object, size_t size, int flags, hp_reallocate *ordinary,
                                                     const void *caller) {
     struct hp_thread *t = &hp_thread;
-    bool may_be_sampled = ((uintptr_t)object & 4095) == 0 && hp_live_set_may_hold(object);
+    bool may_be_sampled = hp_placement_may_be_sampled(object) && hp_live_set_may_hold(object);
     if (may_be_sampled && hp_thread_is_inside(t)) {
         return realloc_inside(t, object, size, flags);
     }

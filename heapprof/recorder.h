@@ -36,7 +36,7 @@ enum hp_free {
     HP_FREE_DEFERRED, /* heapprof is at work further up this stack, and frees it later: do nothing */
 };
 
-/* Before a page-aligned object is freed. */
+/* Before an object is freed that may be a sampled one (intake/placement.h). */
 enum hp_free hp_recorder_free(void *object);
 
 /* The ordinary way to reallocate, with flags as for rallocx. */
@@ -46,7 +46,7 @@ typedef void *hp_reallocate(void *object, size_t size, int flags);
  * `ordinary` unless the result is sampled. On failure everything is as before. */
 void *hp_recorder_realloc(void *object, size_t size, int flags, hp_reallocate *ordinary, const void *caller);
 
-/* A page-aligned object was resized in place to `size` bytes. */
+/* An object that may be a sampled one was resized in place to `size` bytes. */
 void hp_recorder_resize(void *object, size_t size);
 
 /* The kernel has refused `bytes` to jemalloc for good; its locks may be held. Has a dump made (guard.h), waiting a

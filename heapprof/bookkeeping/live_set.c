@@ -15,7 +15,9 @@ struct shard {
     uint32_t free;       /* free entries at home here, linked by .next */
 } __attribute__((aligned(64)));
 
-_Atomic uint32_t *hp_live_buckets;
+static _Atomic uint32_t no_bucket;
+_Atomic uint32_t *hp_live_buckets = &no_bucket;
+size_t hp_live_bucket_mask;
 
 static struct shard shards[SHARDS];
 static struct hp_arena arena;
@@ -27,19 +29,24 @@ static struct hp_live *entry_at(uint32_t entry) {
     return &segments[entry / SEGMENT_ENTRIES][entry % SEGMENT_ENTRIES];
 }
 
-static size_t bucket_of(const void *object) {
-    return ((uintptr_t)object >> HP_PAGE_SHIFT) & (HP_LIVE_BUCKETS - 1);
-}
-
-/* Neighbouring pages fall into different shards. */
+/* Neighbouring buckets fall into different shards. */
 static struct shard *shard_of(size_t bucket) {
     return &shards[bucket % SHARDS];
 }
 
-bool hp_live_set_init(size_t cap_bytes) {
+static size_t bucket_count(uint64_t expected) {
+    size_t count = HP_LIVE_BUCKETS_MIN;
+    while (count < expected && count < HP_LIVE_BUCKETS_MAX) {
+        count *= 2;
+    }
+    return count;
+}
+
+bool hp_live_set_init(size_t cap_bytes, uint64_t expected) {
+    size_t count = bucket_count(expected);
     segments = hp_pages_map(SEGMENTS_MAX * sizeof *segments);
     homes = hp_pages_map(SEGMENTS_MAX);
-    _Atomic uint32_t *buckets = hp_pages_map(HP_LIVE_BUCKETS * sizeof *buckets);
+    _Atomic uint32_t *buckets = hp_pages_map(count * sizeof *buckets);
     if (segments == NULL || homes == NULL || buckets == NULL) {
         return false;
     }
@@ -47,7 +54,8 @@ bool hp_live_set_init(size_t cap_bytes) {
         shards[i] = (struct shard){.lock = HP_LOCK_INIT(HP_RANK_LIVE)};
     }
     hp_arena_init(&arena, ARENA_CHUNK, cap_bytes);
-    hp_live_buckets = buckets;
+    hp_live_buckets = buckets; /* first: more buckets than are indexed */
+    hp_live_bucket_mask = count - 1;
     return true;
 }
 
@@ -123,7 +131,7 @@ static uint32_t unlink_object(size_t bucket, uintptr_t object) {
 }
 
 bool hp_live_set_insert(uint32_t entry, const struct hp_live *live, struct hp_live *stale) {
-    size_t bucket = bucket_of((const void *)live->object);
+    size_t bucket = hp_live_set_bucket((const void *)live->object);
     struct shard *s = shard_of(bucket);
     hp_lock_take(&s->lock);
     uint32_t old = unlink_object(bucket, live->object);
@@ -142,7 +150,7 @@ bool hp_live_set_insert(uint32_t entry, const struct hp_live *live, struct hp_li
 }
 
 uint32_t hp_live_set_remove(const void *object, struct hp_live *live) {
-    size_t bucket = bucket_of(object);
+    size_t bucket = hp_live_set_bucket(object);
     struct shard *s = shard_of(bucket);
     hp_lock_take(&s->lock);
     uint32_t entry = unlink_object(bucket, (uintptr_t)object);
@@ -154,7 +162,7 @@ uint32_t hp_live_set_remove(const void *object, struct hp_live *live) {
 }
 
 bool hp_live_set_resize(const void *object, size_t size, struct hp_live *before) {
-    size_t bucket = bucket_of(object);
+    size_t bucket = hp_live_set_bucket(object);
     struct shard *s = shard_of(bucket);
     hp_lock_take(&s->lock);
     uint32_t entry = atomic_load_explicit(&hp_live_buckets[bucket], memory_order_relaxed);

@@ -1,14 +1,17 @@
 /*
  * The sampled objects that are alive: address -> stack, size, weight.
  *
- * A sampled object is page aligned, so most frees never come here. Those that do and find nothing (an
- * ordinary object that happens to be page aligned) read one word: hp_live_set_may_hold(). Buckets are
- * indexed by the page number itself, so neighbouring pages share cache lines.
+ * A sampled object is known by its address, so most frees never come here. Those that do and find nothing (an
+ * ordinary object that happens to be page aligned) read one word: hp_live_set_may_hold(). Page-aligned
+ * objects are indexed by the page number itself, so neighbouring pages share cache lines; others by their
+ * place in the page, too. There are about as many buckets as samples to expect, since each that is used has
+ * its own page of memory as long as they are few.
  *
  * Bounded: an entry is reserved before the object is allocated; without one the sample is given up (and
  * counted by the recorder). Entries come from the set's arena and are reused, never given back.
  *
- * All functions: any thread, muted; no allocation through malloc; bounded critical sections, sharded by page.
+ * All functions: any thread, muted; no allocation through malloc; bounded critical sections, sharded by
+ * bucket.
  */
 #ifndef HP_BOOKKEEPING_LIVE_SET_H
 #define HP_BOOKKEEPING_LIVE_SET_H
@@ -21,25 +24,37 @@
 /* An object and its sample. 32 bytes. */
 struct hp_live {
     uintptr_t object;
-    uint64_t size;    /* bytes asked for */
-    uint64_t weight;  /* how many objects it stands for, base/weight.h */
-    uint32_t stack;   /* a reference of the stack table */
-    uint32_t next;    /* the set's own */
+    uint64_t size;   /* bytes asked for */
+    uint64_t weight; /* how many objects it stands for, base/weight.h */
+    uint32_t stack;  /* a reference of the stack table */
+    uint32_t next;   /* the set's own */
 };
 
-enum { HP_LIVE_BUCKETS = 1 << 18, HP_PAGE_SHIFT = 12 };
+enum { HP_LIVE_BUCKETS_MIN = 1 << 10, HP_LIVE_BUCKETS_MAX = 1 << 18, HP_PAGE_SHIFT = 12 };
 
-extern _Atomic uint32_t *hp_live_buckets;
+extern _Atomic uint32_t *hp_live_buckets __attribute__((visibility("hidden")));
+extern size_t hp_live_bucket_mask __attribute__((visibility("hidden"))); /* their number, a power of two, less one */
 
-/* Maps the set; `cap_bytes` bounds its entries. False when there is no address space. */
-bool hp_live_set_init(size_t cap_bytes);
+/* Maps the set; `cap_bytes` bounds its entries, of which `expected` is a guess. False when there is no
+ * address space. */
+bool hp_live_set_init(size_t cap_bytes, uint64_t expected);
+
+static inline size_t hp_live_set_bucket(const void *object) {
+    uintptr_t address = (uintptr_t)object;
+    uintptr_t in_page = address & ((1U << HP_PAGE_SHIFT) - 1);
+    return ((address >> HP_PAGE_SHIFT) + (in_page * UINT64_C(0x9e3779b1) >> 6)) & hp_live_bucket_mask;
+}
 
 /* Whether `object` could be in the set: false is certain for an object that the caller owns, because its
  * insertion happened before the caller got it. One load; safe before hp_live_set_init(). */
 static inline bool hp_live_set_may_hold(const void *object) {
-    _Atomic uint32_t *buckets = hp_live_buckets;
-    size_t bucket = ((uintptr_t)object >> HP_PAGE_SHIFT) & (HP_LIVE_BUCKETS - 1);
-    return buckets != NULL && atomic_load_explicit(&buckets[bucket], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&hp_live_buckets[hp_live_set_bucket(object)], memory_order_relaxed) != 0;
+}
+
+/* The same for a page-aligned object, in fewer steps. */
+static inline bool hp_live_set_may_hold_page(const void *object) {
+    size_t bucket = ((uintptr_t)object >> HP_PAGE_SHIFT) & hp_live_bucket_mask;
+    return atomic_load_explicit(&hp_live_buckets[bucket], memory_order_relaxed) != 0;
 }
 
 /* Reserves an entry for some object to come; 0 when the set is full. `hint` (anything that differs between

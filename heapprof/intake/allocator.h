@@ -32,8 +32,12 @@ void je_malloc_stats_print(void (*write)(void *, const char *), void *arg, const
 /* jemalloc's flags (jemalloc(3)): the low six bits are the alignment's logarithm, 0 for the natural one. */
 #define HP_MALLOCX_LG_ALIGN_MASK 0x3f
 #define HP_MALLOCX_ZERO 0x40
+#define HP_MALLOCX_TCACHE_MASK 0xfff00 /* an explicit thread cache's number + 2 */
+#define HP_MALLOCX_TCACHE_NONE 0x100
 
-/* `flags` with at least a page's alignment: how a sampled object is made recognisable. */
+enum { HP_MALLOCX_ARENA_MAX = 4094 };
+
+/* `flags` with at least a page's alignment. */
 static inline int hp_allocator_page_aligned(int flags) {
     return (flags & HP_MALLOCX_LG_ALIGN_MASK) < 12 ? (flags & ~HP_MALLOCX_LG_ALIGN_MASK) | 12 : flags;
 }
@@ -42,6 +46,29 @@ static inline int hp_allocator_page_aligned(int flags) {
 static inline int hp_allocator_align_flag(size_t alignment) {
     return alignment <= 1 ? 0 : __builtin_ctzl(alignment);
 }
+
+/* The flag for an arena of at most HP_MALLOCX_ARENA_MAX. */
+static inline int hp_allocator_arena_flag(unsigned arena) {
+    return (int)((arena + 1) << 20);
+}
+
+/* extent_hooks_t: where an arena's memory comes from. What they mean, and which may be NULL: jemalloc(3). */
+struct hp_extent_hooks {
+    void *(*alloc)(struct hp_extent_hooks *, void *address, size_t bytes, size_t alignment, bool *zero,
+                   bool *commit, unsigned arena);
+    bool (*dalloc)(struct hp_extent_hooks *, void *, size_t, bool committed, unsigned arena);
+    void (*destroy)(struct hp_extent_hooks *, void *, size_t, bool committed, unsigned arena);
+    bool (*commit)(struct hp_extent_hooks *, void *, size_t, size_t offset, size_t length, unsigned arena);
+    bool (*decommit)(struct hp_extent_hooks *, void *, size_t, size_t offset, size_t length, unsigned arena);
+    bool (*purge_lazy)(struct hp_extent_hooks *, void *, size_t, size_t offset, size_t length,
+                       unsigned arena);
+    bool (*purge_forced)(struct hp_extent_hooks *, void *, size_t, size_t offset, size_t length,
+                         unsigned arena);
+    bool (*split)(struct hp_extent_hooks *, void *, size_t, size_t a, size_t b, bool committed,
+                  unsigned arena);
+    bool (*merge)(struct hp_extent_hooks *, void *, size_t a, void *, size_t b, bool committed,
+                  unsigned arena);
+};
 
 /* What jemalloc calls in the place of mmap(2): that, and notes when memory is refused (os_memory.c). */
 void *hp_os_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);

@@ -3,7 +3,7 @@
  *
  * Each allocation has the same two ways: what passes the sampler goes straight on to jemalloc, a tail call;
  * what does not asks the recorder, and goes the ordinary way when the recorder declines. Frees look at the
- * address: an object that is not page aligned was never sampled.
+ * address: most can't be a sampled object's.
  *
  * They work before any constructor has run (the countdown is zero, the recorder not ready: ordinary), and on
  * a thread whose TLS destructors are through (ours needs none).
@@ -12,7 +12,9 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "heapprof/bookkeeping/live_set.h"
 #include "heapprof/intake/allocator.h"
@@ -124,8 +126,18 @@ static inline void *reallocate(void *object, size_t size) {
 }
 
 static void *ordinary_realloc(void *object, size_t size, int flags) {
-    (void)flags;
-    return reallocate(object, size);
+    if (size == 0 || !hp_placement_is_dense(object)) {
+        return reallocate(object, size);
+    }
+    void *moved = je_rallocx(object, size, hp_placement_flags(object, flags));
+    if (moved == NULL) {
+        errno = ENOMEM;
+    }
+    return moved;
+}
+
+static void *ordinary_rallocx(void *object, size_t size, int flags) {
+    return je_rallocx(object, size, hp_placement_flags(object, flags));
 }
 
 static __attribute__((noinline)) void *realloc_slow(void *object, size_t size, const void *caller) {
@@ -138,7 +150,7 @@ static __attribute__((noinline)) void *realloc_slow(void *object, size_t size, c
 
 HP_EXPORT void *realloc(void *object, size_t size) {
     hp_no_malloc_check();
-    if (!hp_is_page_aligned(object) && hp_sampler_passes(size)) {
+    if (!hp_placement_may_be_sampled(object) && hp_sampler_passes(size)) {
         return reallocate(object, size);
     }
     return realloc_slow(object, size, HP_CALLER);
@@ -151,7 +163,7 @@ HP_EXPORT void *reallocarray(void *object, size_t count, size_t size) {
         return NULL;
     }
     hp_no_malloc_check();
-    if (!hp_is_page_aligned(object) && hp_sampler_passes(bytes)) {
+    if (!hp_placement_may_be_sampled(object) && hp_sampler_passes(bytes)) {
         return reallocate(object, bytes);
     }
     return realloc_slow(object, bytes, HP_CALLER);
@@ -159,42 +171,45 @@ HP_EXPORT void *reallocarray(void *object, size_t count, size_t size) {
 
 HP_EXPORT void *rallocx(void *object, size_t size, int flags) {
     hp_no_malloc_check();
-    if (!hp_is_page_aligned(object) && hp_sampler_passes(size)) {
+    if (!hp_placement_may_be_sampled(object) && hp_sampler_passes(size)) {
         return je_rallocx(object, size, flags);
     }
-    return hp_recorder_realloc(object, size, flags, je_rallocx, HP_CALLER);
+    return hp_recorder_realloc(object, size, flags, ordinary_rallocx, HP_CALLER);
 }
 
 /* In place, or not at all: the object keeps its sample, if it has one, with the size that it asked for. */
 HP_EXPORT size_t xallocx(void *object, size_t size, size_t extra, int flags) {
     size_t before = je_sallocx(object, flags);
     size_t usable = je_xallocx(object, size, extra, flags);
-    size_t after = hp_is_page_aligned(object) ? je_sallocx(object, flags) : before; /* 5.3.0 may not tell all */
+    size_t after =
+        hp_placement_may_be_sampled(object) ? je_sallocx(object, flags) : before; /* 5.3.0 may not tell all */
     if (after != before) {
         hp_recorder_resize(object, after < size ? after : size);
     }
     return usable;
 }
 
+__attribute__((noinline)) void hp_free_candidate(void *object) {
+    if (object != NULL && hp_recorder_free(object) != HP_FREE_DEFERRED) {
+        hp_placement_free(object);
+    }
+}
+
 __attribute__((noinline)) void hp_free_page_aligned(void *object) {
-    if (!hp_live_set_may_hold(object) || (object != NULL && hp_recorder_free(object) != HP_FREE_DEFERRED)) {
+    if (__builtin_expect(hp_live_set_may_hold_page(object), 0)) {
+        hp_free_candidate(object);
+    } else {
         je_free(object);
     }
 }
 
-__attribute__((noinline)) void hp_dallocx_page_aligned(void *object, int flags) {
-    if (hp_recorder_free(object) != HP_FREE_DEFERRED) {
-        je_dallocx(object, flags);
-    }
-}
-
-__attribute__((noinline)) void hp_sdallocx_page_aligned(void *object, size_t size, int flags) {
+__attribute__((noinline)) void hp_sdallocx_candidate(void *object, size_t size, int flags) {
     switch (object == NULL ? HP_FREE_DEFERRED : hp_recorder_free(object)) {
     case HP_FREE_ORDINARY:
-        je_sdallocx(object, size, flags);
+        je_sdallocx(object, size, hp_placement_flags(object, flags));
         break;
     case HP_FREE_SAMPLED:
-        je_dallocx(object, flags);
+        je_dallocx(object, hp_placement_flags(object, flags));
         break;
     case HP_FREE_DEFERRED:
         break;
@@ -203,40 +218,34 @@ __attribute__((noinline)) void hp_sdallocx_page_aligned(void *object, size_t siz
 
 HP_EXPORT void free(void *object) {
     hp_no_malloc_check();
-    if (hp_is_page_aligned(object)) {
-        hp_free_page_aligned(object);
-    } else {
-        je_free(object);
+    hp_free(object);
+}
+
+static __attribute__((noinline)) void dallocx_candidate(void *object, int flags) {
+    if (hp_recorder_free(object) != HP_FREE_DEFERRED) {
+        je_dallocx(object, hp_placement_flags(object, flags));
     }
 }
 
 HP_EXPORT void dallocx(void *object, int flags) {
-    if (hp_is_page_aligned(object)) {
-        hp_dallocx_page_aligned(object, flags);
+    if (hp_placement_may_be_sampled(object)) {
+        dallocx_candidate(object, flags);
     } else {
         je_dallocx(object, flags);
     }
 }
 
-static inline void free_of_size(void *object, size_t size, int flags) {
-    if (hp_is_page_aligned(object)) {
-        hp_sdallocx_page_aligned(object, size, flags);
-    } else {
-        je_sdallocx(object, size, flags);
-    }
-}
-
 HP_EXPORT void sdallocx(void *object, size_t size, int flags) {
-    free_of_size(object, size, flags);
+    hp_free_of_size(object, size, flags);
 }
 
 /* C23. jemalloc gives an object of 0 bytes the size class of 1. */
 HP_EXPORT void free_sized(void *object, size_t size) {
-    free_of_size(object, size + (size == 0), 0);
+    hp_free_of_size(object, size + (size == 0), 0);
 }
 
 HP_EXPORT void free_aligned_sized(void *object, size_t alignment, size_t size) {
-    free_of_size(object, size + (size == 0), hp_allocator_align_flag(alignment));
+    hp_free_of_size(object, size + (size == 0), hp_allocator_align_flag(alignment));
 }
 
 HP_EXPORT size_t malloc_usable_size(void *object) {
@@ -251,16 +260,37 @@ HP_EXPORT size_t nallocx(size_t size, int flags) {
     return je_nallocx(size, flags);
 }
 
+/* A thread that has an arena of the application's choice keeps it for its samples, too: such an arena may be
+ * reset or destroyed with all that is in it. */
+static const char thread_arena[] = "thread.arena";
+enum { THREAD_ARENA_LEN = 2 };
+static _Atomic size_t thread_arena_mib[THREAD_ARENA_LEN]; /* jemalloc's short for it, once it was asked for */
+
+static bool is_thread_arena(const size_t *mib, size_t mib_len) {
+    return mib_len == THREAD_ARENA_LEN && mib[0] == thread_arena_mib[0] && mib[1] == thread_arena_mib[1];
+}
+
 HP_EXPORT int mallctl(const char *name, void *old, size_t *old_len, void *new, size_t new_len) {
+    if (new != NULL && strcmp(name, thread_arena) == 0) {
+        hp_placement_keep_arena();
+    }
     return je_mallctl(name, old, old_len, new, new_len);
 }
 
 HP_EXPORT int mallctlnametomib(const char *name, size_t *mib, size_t *mib_len) {
-    return je_mallctlnametomib(name, mib, mib_len);
+    int error = je_mallctlnametomib(name, mib, mib_len);
+    if (error == 0 && *mib_len == THREAD_ARENA_LEN && strcmp(name, thread_arena) == 0) {
+        thread_arena_mib[0] = mib[0];
+        thread_arena_mib[1] = mib[1];
+    }
+    return error;
 }
 
 HP_EXPORT int mallctlbymib(const size_t *mib, size_t mib_len, void *old, size_t *old_len, void *new,
                            size_t new_len) {
+    if (new != NULL && is_thread_arena(mib, mib_len)) {
+        hp_placement_keep_arena();
+    }
     return je_mallctlbymib(mib, mib_len, old, old_len, new, new_len);
 }
 

@@ -87,22 +87,16 @@ DEFINE_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, new_aligned_nothrow, (size_t size
            (size, alignment, tag), ALIGN_FLAG, je_aligned_alloc(alignment, size), true)
 
 /* The six signatures of operator delete, each for one object and for an array. Unsized ones are free(). */
-#define DEFINE_DELETE(name, parameters, ordinary, page_aligned)                                              \
+#define DEFINE_DELETE(name, parameters, body)                                                                \
     HP_EXPORT void name parameters;                                                                          \
     HP_EXPORT void name parameters {                                                                         \
         hp_no_malloc_check();                                                                                \
-        if (hp_is_page_aligned(object)) {                                                                    \
-            page_aligned;                                                                                    \
-        } else {                                                                                             \
-            ordinary;                                                                                        \
-        }                                                                                                    \
+        body;                                                                                                \
     }
 
-#define DEFINE_DELETE_UNSIZED(name, parameters)                                                              \
-    DEFINE_DELETE(name, parameters, je_free(object), hp_free_page_aligned(object))
+#define DEFINE_DELETE_UNSIZED(name, parameters) DEFINE_DELETE(name, parameters, hp_free(object))
 #define DEFINE_DELETE_SIZED(name, parameters, flags)                                                         \
-    DEFINE_DELETE(name, parameters, je_sdallocx(object, size + (size == 0), flags),                          \
-                  hp_sdallocx_page_aligned(object, size + (size == 0), flags))
+    DEFINE_DELETE(name, parameters, hp_free_of_size(object, size + (size == 0), flags))
 
 #define UNUSED __attribute__((unused))
 

@@ -16,14 +16,15 @@
 #include <stdint.h>
 
 struct hp_thread {
-    uint64_t left;   /* bytes until the next sample; UINT64_MAX while muted. The hot path's only word. */
-    uint64_t gap;    /* what `left` was drawn as */
-    uint64_t frozen; /* `left` while muted */
-    uint64_t random; /* the generator's state; 0: not seeded yet */
-    uint32_t muted;  /* nesting depth, for both reasons */
-    uint32_t paused; /* nesting depth of the application's reason */
-    uint32_t asking; /* nesting depth of our own calls to jemalloc, in which no lock of ours is held */
-    void *deferred;  /* objects freed while heapprof was at work, linked through their first word */
+    uint64_t left;        /* bytes until the next sample; UINT64_MAX while muted. The hot path's only word. */
+    uint64_t gap;         /* what `left` was drawn as */
+    uint64_t frozen;      /* `left` while muted */
+    uint64_t random;      /* the generator's state; 0: not seeded yet */
+    uint32_t muted;       /* nesting depth, for both reasons */
+    uint32_t paused;      /* nesting depth of the application's reason */
+    uint32_t asking;      /* nesting depth of our own calls to jemalloc, in which no lock of ours is held */
+    uint32_t keeps_arena; /* bool: the application has chosen this thread's arena (placement.h) */
+    void *deferred;       /* objects freed while heapprof was at work, linked through their first word */
 };
 
 extern __thread struct hp_thread hp_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));

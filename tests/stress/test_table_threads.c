@@ -64,7 +64,7 @@ static uint32_t find_stack(uint64_t random) {
 /* Each address once, and all of them in 32 buckets, so that threads meet in them. */
 static uintptr_t new_address(void) {
     uint64_t n = atomic_fetch_add(&made, 1) + 1;
-    return (n * HP_LIVE_BUCKETS + n % 32) << HP_PAGE_SHIFT;
+    return (n * HP_LIVE_BUCKETS_MIN + n % 32) << HP_PAGE_SHIFT;
 }
 
 static uintptr_t make(uint64_t *random) {
@@ -241,7 +241,7 @@ int main(int argc, char **argv) {
     pthread_t threads[THREADS];
     (void)alarm((unsigned)seconds + 120);
     if (!hp_module_table_init() || !hp_frame_table_init(1 << 20, module_of) ||
-        !hp_stack_table_init(16 << 20) || !hp_live_set_init(LIVE_BYTES)) {
+        !hp_stack_table_init(16 << 20) || !hp_live_set_init(LIVE_BYTES, HP_LIVE_BUCKETS_MIN)) {
         die("no address space");
     }
     for (uintptr_t i = 0; i < THREADS; i++) {

@@ -14,8 +14,9 @@
 /* 4 chunks of 64 KiB, 32 bytes an entry, and the very first one is never handed out. */
 enum { CAP_BYTES = 256 << 10, CAPACITY = CAP_BYTES / 32 - 1 };
 
-/* Addresses 2^30 apart fall into one bucket (2^18 pages). */
-#define SAME_BUCKET (UINT64_C(1) << 30)
+/* Of 1500 samples expected: 2^11 buckets. Addresses 2^23 apart (2^11 pages) fall into one. */
+enum { EXPECTED = 1500 };
+#define SAME_BUCKET (UINT64_C(1) << 23)
 #define BASE UINT64_C(0x7f0000000000)
 
 static const void *object_at(uint64_t n) {
@@ -58,7 +59,7 @@ static uint32_t available(void) {
 static void test_safe_before_init(void **state) {
     (void)state;
     assert_false(hp_live_set_may_hold(object_at(0)));
-    assert_true(hp_live_set_init(CAP_BYTES));
+    assert_true(hp_live_set_init(CAP_BYTES, EXPECTED));
     assert_false(hp_live_set_may_hold(object_at(0)));
 }
 
@@ -73,6 +74,17 @@ static void test_insert_and_remove(void **state) {
     assert_int_equal(hp_live_set_remove(object_at(0), &live), 0); /* not twice */
     take_out(4096, 20);
     assert_int_equal(hp_live_set_remove(object_at(8192), &live), 0); /* never there */
+}
+
+/* The objects of a page, as the dense arena packs them: of 64 bytes, hardly any two in one bucket. */
+static void test_dense_objects_spread(void **state) {
+    (void)state;
+    static unsigned in_bucket[HP_LIVE_BUCKETS_MAX];
+    unsigned used = 0;
+    for (uint64_t i = 0; i < 1024; i++) {
+        used += in_bucket[hp_live_set_bucket(object_at(i * 64))]++ == 0;
+    }
+    assert_in_range(used, 700, 1024); /* at random it would be 2048 (1 - exp(-1/2)) = 806 */
 }
 
 /* Five in one bucket, taken out from the head, the middle and the tail. */
@@ -256,6 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_safe_before_init), /* first: it makes the set for all */
         cmocka_unit_test(test_insert_and_remove),
+        cmocka_unit_test(test_dense_objects_spread),
         cmocka_unit_test(test_one_bucket),
         cmocka_unit_test(test_producer_and_consumer_do_not_drain), /* before anything fills the set */
         cmocka_unit_test(test_same_address_again),
