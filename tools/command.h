@@ -42,12 +42,8 @@ int hp_command_option(int argc, char **argv, const char *letters, const struct o
 /* Flushes standard output: HP_STATUS_FAULT, and a line, when what was written did not arrive. */
 int hp_command_finish(int status);
 
-extern const struct hp_command hp_command_run, hp_command_top, hp_command_check, hp_command_help;
-extern const struct hp_command hp_command_list, hp_command_status;
-extern const struct hp_command hp_command_symbolize;
-extern const struct hp_command hp_command_capture, hp_command_symbolize;
-extern const struct hp_command hp_command_diff, hp_command_merge;
-extern const struct hp_command hp_command_convert, hp_command_diff, hp_command_merge;
-extern const struct hp_command hp_command_flame;
+extern const struct hp_command hp_command_run, hp_command_list, hp_command_status, hp_command_capture,
+    hp_command_top, hp_command_flame, hp_command_diff, hp_command_merge, hp_command_symbolize,
+    hp_command_convert, hp_command_check, hp_command_help;
 
 #endif
