@@ -34,14 +34,15 @@ static int make_address(struct sockaddr_un *address, int folder, const char *pat
     return 0;
 }
 
-/* The mode that a socket has when it is bound becomes the file's, whatever the umask is. */
 int hp_unix_bind(int fd, int folder, const char *path, const char *name) {
     struct sockaddr_un address;
     if (make_address(&address, folder, path, name) != 0) {
         return -1;
     }
-    (void)syscall(SYS_fchmod, fd, 0600);
-    return (int)syscall(SYS_bind, fd, &address, sizeof address);
+    if (syscall(SYS_bind, fd, &address, sizeof address) != 0) {
+        return -1;
+    }
+    return (int)syscall(SYS_fchmodat, folder, name, 0600); /* whatever the umask has left of 0777 */
 }
 
 int hp_unix_connect(int fd, int folder, const char *path, const char *name) {

@@ -8,7 +8,7 @@ function(hp_core_test module)
   hp_unit_test(${module} SOURCES unit/test_${module}.c ROOMS hp_test_helpers ${ARGN})
 endfunction()
 
-foreach(module arena lock log parse procfs rng weight writer)
+foreach(module arena json lock log parse procfs rng weight writer)
   hp_core_test(${module} hp_base)
 endforeach()
 
