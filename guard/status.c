@@ -67,7 +67,7 @@ bool guard_status_read(struct guard_status *status) {
     if (guard_state.host == NULL || !guard_lock_within(PATIENCE_NS)) {
         return false;
     }
-    if (guard_process_usage(true, &watch->scratch, &process) == 0) {
+    if (guard_process_usage(watch->limits.swap > 0, &watch->scratch, &process) == 0) {
         status->resident = process.resident;
     }
     guard_watch_refresh(watch, false, hp_clock_ns());

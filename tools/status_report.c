@@ -150,11 +150,13 @@ static void show_percentiles(FILE *stream, const struct hp_process_state *state)
 
 static void show_threshold(FILE *stream, const struct hp_state_threshold *threshold) {
     char at[HP_TEXT_NUMBER], usage[HP_TEXT_NUMBER];
-    fprintf(stream, "  %3llu %% %14s", (unsigned long long)threshold->percent, bytes(at, threshold->bytes));
+    fprintf(stream, "  %3llu %%%11s", (unsigned long long)threshold->percent, bytes(at, threshold->bytes));
     if (threshold->last_time != NULL) {
         char *last = time_text(threshold->last_time);
-        fprintf(stream, "  %llu x, last %s at %s%s\n", (unsigned long long)threshold->fired, last,
-                maybe_bytes(usage, threshold->last_usage, "?"), threshold->is_armed ? "" : ", not armed");
+        char *fitted = hp_text_fit(last, sizeof "2026-12-01 17:20:03 UTC" - 1);
+        fprintf(stream, "  %llu x  %s at %s%s\n", (unsigned long long)threshold->fired, fitted,
+                maybe_bytes(usage, threshold->last_usage, "?"), threshold->is_armed ? "" : ", still");
+        free(fitted);
         free(last);
     } else {
         fputs("  never\n", stream);
@@ -188,8 +190,9 @@ static void show_dumps(FILE *stream, const struct hp_process_state *state) {
         return;
     char *time = time_text(state->last_dump_time);
     line(stream, "last dump", hp_memory_format("%s", state->last_dump_path));
+    line(stream, "", hp_memory_format("%s at %s", state->last_dump_reason, time));
     line(stream, "",
-         hp_memory_format("%s at %s; %s in %llu ms and %s of memory", state->last_dump_reason, time,
+         hp_memory_format("%s in %llu ms, which touched %s of fresh memory",
                           bytes(size, state->last_dump_bytes), (unsigned long long)state->last_dump_ms,
                           maybe_bytes(memory, state->last_dump_memory, "?")));
     free(time);
@@ -198,7 +201,7 @@ static void show_dumps(FILE *stream, const struct hp_process_state *state) {
 static void show_samples(FILE *stream, const struct hp_process_state *state) {
     char period[HP_TEXT_NUMBER], lost[HP_TEXT_NUMBER], mapped[HP_TEXT_NUMBER];
     line(stream, "samples",
-         hp_memory_format("%llu, one every %s; %llu alive; %llu stacks, %llu samples' cut short",
+         hp_memory_format("%llu, one every %s; %llu alive; %llu stacks, %llu cut short",
                           (unsigned long long)state->samples, bytes(period, state->period),
                           (unsigned long long)state->live_samples, (unsigned long long)state->stacks,
                           (unsigned long long)state->stacks_truncated));

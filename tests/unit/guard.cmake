@@ -10,3 +10,4 @@ hp_unit_test(guard_jobs SOURCES unit/test_guard_jobs.c unit/guard_scene.c unit/g
 hp_unit_test(guard_descriptors SOURCES unit/test_guard_descriptors.c unit/guard_scene.c unit/guard_tree.c ROOMS hp_guard hp_options hp_base)
 hp_unit_test(guard_event SOURCES unit/test_guard_event.c ROOMS hp_guard hp_options hp_base)
 hp_unit_test(guard_histogram SOURCES unit/test_guard_histogram.c ROOMS hp_guard hp_options hp_base)
+hp_unit_test(guard_status SOURCES unit/test_guard_status.c unit/guard_scene.c unit/guard_tree.c ROOMS hp_guard hp_options hp_base)

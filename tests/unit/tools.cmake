@@ -11,3 +11,5 @@ hp_unit_test(tools_profile_writer SOURCES unit/test_tools_profile_writer.c unit/
 hp_unit_test(tools_sampling_error SOURCES unit/test_tools_sampling_error.c ROOMS hp_tools)
 hp_unit_test(tools_capture_delta SOURCES unit/test_tools_capture_delta.c unit/test_tools_builder.c ROOMS hp_tools z)
 hp_unit_test(tools_capture_window SOURCES unit/test_tools_capture_window.c ROOMS hp_tools)
+
+hp_unit_test(tools_process_state SOURCES unit/test_tools_process_state.c ROOMS hp_tools)
