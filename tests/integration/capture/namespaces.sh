@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# From the host, a process in mount and pid namespaces of its own: its socket and its binary are on a file system
+# that only it sees, and a file of the same name out here is another one.
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "$0")/common.sh"
+needs unshare
+unshare --mount --pid --fork true 2>/dev/null || skip "no namespaces may be made here"
+export HEAPPROF_SAMPLE=1
+mkdir "$work/inside"
+cp "$HP_BUILD/plugin.so" "$work/inside/target"
+
+# Its own pid in there is 1; as the child of unshare it has another one out here.
+start_target unshare --mount --pid --fork --kill-child bash -c "
+    mount -t tmpfs none $work/inside && mkdir $work/inside/tmp && cp $HP_BUILD/target $HP_BUILD/plugin.so $work/inside/ &&
+    HEAPPROF_SERVICE=inner_$service TMPDIR=$work/inside/tmp exec $work/inside/target"
+tell "plugin $work/inside/plugin.so"
+[[ ! -e $work/inside/tmp ]] || fail "the namespace is none"
+inner=$(pgrep -P "$target")
+[[ $(sed -n 's/^NSpid:.*\t//p' "/proc/$inner/status") == 1 ]] || fail "$inner is not pid 1 of a namespace"
+
+capture "$inner"
+grep -q "inner_$service (pid $inner): 4.3 MiB live" "$work/said" || fail "it said: $(cat "$work/said")"
+[[ $(wc -l <"$work/said") == 1 ]] || fail "it said: $(cat "$work/said")"
+read_functions inuse_space >"$work/functions"
+expect 4194304 hold_first
+expect 300000 plugin_grab
+[[ $(comment_of "$work/out.pb.gz" pid) == 1 ]] || fail "its own pid is not in the profile"
+capture "inner_$service"
+[[ $(comment_of "$work/out.pb.gz" pid) == 1 ]] || fail "not found by its name"
+
+# And with a root of its own: the paths in its profile are not ours.
+root=$work/root
+mkdir -p "$root/tmp"
+cp "$HP_BUILD/target" "$HP_BUILD/plugin.so" "$root/"
+cp "$HP_LIBRARY" "$root/libheapprof.so"
+ldd "$HP_BUILD/target" "$HP_LIBRARY" | grep -o '/[^ ]*' | grep -v ':$' | sort -u | while read -r file; do
+    mkdir -p "$root$(dirname "$file")"
+    cp -L "$file" "$root$file"
+done
+end_target
+cat >"$work/enter" <<END
+#!/bin/sh
+LD_PRELOAD=/libheapprof.so TMPDIR=/tmp exec chroot $root /target
+END
+chmod +x "$work/enter"
+HP_LIBRARY='' start_target unshare --mount --pid --fork --kill-child "$work/enter"
+tell "plugin /plugin.so"
+inner=$(pgrep -P "$target")
+capture "$inner"
+read_functions inuse_space >"$work/functions"
+expect 4194304 hold_first
+expect 300000 plugin_grab
