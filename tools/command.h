@@ -17,6 +17,7 @@ struct hp_command {
     const char *name;
     const char *summary;               /* one line */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an hp_status */
+    /* In the form that docs/help_text.h has: the man page and the completions are made of it. */
     void (*print_help)(FILE *stream);
 };
 

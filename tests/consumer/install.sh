@@ -10,6 +10,7 @@ files=(
     "$HP_LIBDIR"/{libheapprof.so,libheapprof.so.0,libheapprof.a,pkgconfig/heapprof.pc}
     "$HP_LIBDIR"/cmake/heapprof/heapprof-{config,config-version,targets}.cmake
     share/doc/heapprof/{LICENSE,NOTICE}
+    share/man/man1/heapprof.1 share/bash-completion/completions/heapprof share/zsh/site-functions/_heapprof
 )
 for file in "${files[@]}"; do
     [[ -e $HP_PREFIX/$file ]] || fail "$file is not installed"
