@@ -12,20 +12,24 @@
  * Records stand one behind the other in one region, so a reader walks them without an index, and a 4-byte
  * reference (the record's place / UNIT) reaches 64 GiB. They are appended under `append_lock`; the top moves
  * when the record is whole.
+ *
+ * A bucket's chain only grows, at its head, and a record does not change but for its counts: so a stack that is
+ * there, which nearly every one is, is found without a lock, and threads that sample at the same place do not
+ * hinder each other in this.
  */
 enum { SHARDS = 64, BUCKETS = 1 << 16, UNIT = 16, READER_PATIENCE_NS = 5000000 };
 
 struct record {
     uint64_t hash;
-    uint32_t next; /* in the bucket; guarded by the shard, as the counts */
+    uint32_t next; /* in the bucket */
     uint32_t depth;
-    struct hp_stack_counts counts;
+    struct hp_stack_counts counts; /* guarded by the shard */
     uint32_t truncated;
     uint32_t frames[];
 };
 
 struct shard {
-    struct hp_lock lock; /* guards the buckets with number % SHARDS == this, and their records' counts */
+    struct hp_lock lock; /* guards additions to the buckets with number % SHARDS == this, and their records' counts */
 } __attribute__((aligned(64)));
 
 static struct shard shards[SHARDS];
@@ -34,7 +38,7 @@ static char *region;
 static size_t region_bytes;
 static _Atomic size_t region_top;
 static _Atomic uint64_t stacks;
-static uint32_t *buckets;
+static _Atomic uint32_t *buckets;
 
 static struct record *record_at(uint32_t reference) {
     return (struct record *)(void *)(region + (size_t)reference * UNIT);
@@ -108,9 +112,8 @@ static bool same(const struct record *r, uint64_t hash, const struct hp_stack_tr
     return true;
 }
 
-/* The shard is held. */
 static uint32_t find(uint64_t hash, const struct hp_stack_trace *trace) {
-    uint32_t reference = buckets[hash % BUCKETS];
+    uint32_t reference = atomic_load_explicit(&buckets[hash % BUCKETS], memory_order_acquire);
     while (reference != 0 && !same(record_at(reference), hash, trace)) {
         reference = record_at(reference)->next;
     }
@@ -132,8 +135,9 @@ static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
     if (reference == 0) {
         reference = append(hash, frames, trace->depth, trace->truncated);
         if (reference != 0) {
-            record_at(reference)->next = buckets[hash % BUCKETS];
-            buckets[hash % BUCKETS] = reference;
+            _Atomic uint32_t *bucket = &buckets[hash % BUCKETS];
+            record_at(reference)->next = atomic_load_explicit(bucket, memory_order_relaxed);
+            atomic_store_explicit(bucket, reference, memory_order_release);
         }
     }
     hp_lock_release(&s->lock);
@@ -142,10 +146,7 @@ static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
 
 uint32_t hp_stack_table_find(const struct hp_stack_trace *trace) {
     uint64_t hash = hash_of(trace);
-    struct shard *s = shard_of(hash);
-    hp_lock_take(&s->lock);
     uint32_t reference = find(hash, trace);
-    hp_lock_release(&s->lock);
     return reference != 0 ? reference : insert(hash, trace);
 }
 
