@@ -120,6 +120,12 @@ static uint32_t find(uint64_t hash, const struct hp_stack_trace *trace) {
     return reference;
 }
 
+/* Whether a new stack of this depth would find no room: known before anything is done for it, since a program whose
+ * stacks never come again asks at every sample. */
+static bool is_full(uint32_t depth) {
+    return atomic_load_explicit(&region_top, memory_order_relaxed) + record_bytes(depth) > region_bytes;
+}
+
 /* Frames are numbered before the shard is taken again: finding a new frame's module reads its ELF headers. */
 static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
     uint32_t frames[HP_STACK_DEPTH_MAX];
@@ -147,6 +153,9 @@ static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
 uint32_t hp_stack_table_find(const struct hp_stack_trace *trace) {
     uint64_t hash = hash_of(trace);
     uint32_t reference = find(hash, trace);
+    if (reference == 0 && is_full(trace->depth)) {
+        return HP_STACK_LOST;
+    }
     return reference != 0 ? reference : insert(hash, trace);
 }
 
