@@ -90,21 +90,22 @@ def notes(rows):
 
 def machine_text(machine):
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    return (f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.0f} GiB; "
-            f"{machine['system']}, kernel {machine['kernel']}. {versions}. Load before: {machine['load_before']:.1f}, "
-            f"after: {machine['load_after']:.1f}. {machine['date']}.\n")
+    return (f"{machine['date']}, `tests/bench/run.py`, medians of {machine['rounds']} rounds at least. "
+            f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.0f} GiB; {machine['system']}, "
+            f"kernel {machine['kernel']}; {versions}. Load average before: {machine['load_before']:.1f}, after: "
+            f"{machine['load_after']:.1f}.\n")
 
 
-def markdown(machine, rows, tables, curves, charts=""):
-    """`charts` is the folder that the charts are in, as the text is to name it; "" when there are none."""
-    parts = [machine_text(machine), musts(rows), notes(rows)]
+def markdown(machine, rows, tables, curves, with_charts=False):
+    """All of it. The charts are files beside it, NAME.svg."""
+    parts = ["# Figures\n", machine_text(machine), musts(rows), notes(rows)]
     for table in tables:
-        parts.append(f"### {table.title}\n\n{markdown_table(table.header, table.lines)}"
-                     + (f"\n{table.note}\n" if table.note else ""))
+        note = f"\n{table.note}\n" if table.note else ""
+        parts.append(f"## {table.title}\n\n{markdown_table(table.header, table.lines)}{note}")
     for curve in curves:
         table = curve.table()
-        image = f"![{curve.title}]({charts}/{curve.name}.svg)\n\n" if charts else ""
-        parts.append(f"### {table.title}\n\n{image}{markdown_table(table.header, table.lines)}")
+        image = f"![{curve.title}]({curve.name}.svg)\n\n" if with_charts else ""
+        parts.append(f"## {table.title}\n\n{image}{markdown_table(table.header, table.lines)}")
     return "\n".join(part for part in parts if part)
 
 

@@ -55,8 +55,8 @@ def parse_arguments():
     p.add_argument("--only", nargs="+", choices=CHAPTERS, metavar="CHAPTER", help=", ".join(CHAPTERS))
     p.add_argument("--check", action="store_true", help="exit status 1 when a figure is far above what it must be")
     p.add_argument("--json", metavar="FILE", help="write all figures there")
-    p.add_argument("--markdown", metavar="FILE", help="write all tables there, not to standard output")
-    p.add_argument("--charts", metavar="FOLDER", help="draw the curves there, as SVG")
+    p.add_argument("--report", metavar="FOLDER",
+                   help="write the tables there, as figures.md, and the curves as SVG, not to standard output")
     return p.parse_args()
 
 
@@ -75,18 +75,15 @@ def write(path, text):
 
 def publish(arguments, about, suite):
     found = (about, suite.rows, suite.tables, suite.curves)
-    if arguments.charts:
-        os.makedirs(arguments.charts, exist_ok=True)
-        for curve in suite.curves:
-            write(os.path.join(arguments.charts, curve.name + ".svg"), chart.svg(curve))
     if arguments.json:
         write(arguments.json, json.dumps(report.as_json(*found), indent=1) + "\n")
-    folder = os.path.basename(os.path.normpath(arguments.charts)) if arguments.charts else ""
-    text = report.markdown(*found, charts=folder)
-    if arguments.markdown:
-        write(arguments.markdown, text)
-    else:
-        print(text)
+    if not arguments.report:
+        print(report.markdown(*found))
+        return
+    os.makedirs(arguments.report, exist_ok=True)
+    write(os.path.join(arguments.report, "figures.md"), report.markdown(*found, with_charts=True))
+    for curve in suite.curves:
+        write(os.path.join(arguments.report, curve.name + ".svg"), chart.svg(curve))
 
 
 def main():

@@ -9,29 +9,31 @@ from report import Row
 from suite import cells
 
 
-def spawn_ms(command, environment):
-    """From the start of a process to its end, in ms."""
+def spawn(command, environment):
+    """Runs a process to its end -> ms that passed, and ms of CPU time."""
     begin = time.perf_counter()
     pid = os.posix_spawn(command[0], command, environment)
-    _, status = os.waitpid(pid, 0)
-    took = 1e3 * (time.perf_counter() - begin)
+    _, status, usage = os.wait4(pid, 0)
+    took = time.perf_counter() - begin
     if status != 0:
         raise Failed(f"{os.path.basename(command[0])}: status {status}")
-    return took
+    return {"ms": 1e3 * took, "cpu_ms": 1e3 * (usage.ru_utime + usage.ru_stime)}
 
 
 def start(suite):
     """A process that does nothing."""
     names = [n for n in suite.installed(*ALL) if n != HEAPTRACK]
+    peers = [n for n in ALL if n not in (HEAPTRACK, GLIBC)]
     nothing = [suite.program("nothing")]
-    values = suite.compare("start", names, lambda name: {"ms": spawn_ms(nothing, suite.environment(name))},
+    values = suite.compare("start", names, lambda name: spawn(nothing, suite.environment(name)),
                            15 if suite.quick else 101)
-    suite.add_row(Row("start of a process that does nothing, over glibc", "ms", 1, over(values, "ms", GLIBC), 8,
-                      digits=2), [n for n in ALL if n not in (HEAPTRACK, GLIBC)])
+    what = "start of a process that does nothing, over glibc"
+    suite.add_row(Row(what, "ms", 1, over(values, "ms", GLIBC), 40, digits=2), peers)
+    suite.add_row(Row(f"{what}, CPU time", "ms", 1, over(values, "cpu_ms", GLIBC), 4, digits=2), peers)
     threads = run(nothing + ["threads"], suite.environment(OURS))["threads"]
     suite.add_row(Row("threads of a process that does nothing", "", 1, {OURS: threads}, digits=0))
-    suite.add_table("A process that does nothing, ms from start to end", ["", *names],
-                    [["ms", *cells(names, medians(values, "ms"), 2)]])
+    suite.add_table("A process that does nothing, from start to end", ["", *names],
+                    [[figure, *cells(names, medians(values, figure), 2)] for figure in ("ms", "cpu_ms")])
 
 
 def unwind(suite):
