@@ -46,8 +46,7 @@ static int keep(int fd) {
 }
 
 void guard_event_begin(void) {
-    uint64_t set = UINT64_C(1) << (WAKE_SIGNAL - 1); /* as the kernel has it */
-    int fd = keep((int)syscall(SYS_signalfd4, -1, &set, KERNEL_SIGSET_BYTES, SFD_NONBLOCK | SFD_CLOEXEC));
+    int fd = keep(hp_sys_signal_file(WAKE_SIGNAL));
     polled[0] = (struct pollfd){.fd = fd, .events = POLLIN};
     has_signal = fd >= 0;
     process = (int)syscall(SYS_getpid);
@@ -204,7 +203,7 @@ void guard_event_sleep(const _Atomic uint32_t *wakes, uint32_t seen, int64_t tim
 void guard_event_wake(const _Atomic uint32_t *wakes) {
     int thread = atomic_load(&polling_thread);
     if (thread != 0) {
-        (void)syscall(SYS_tgkill, process, thread, WAKE_SIGNAL);
+        hp_sys_signal_thread(process, thread, WAKE_SIGNAL);
     } else {
         hp_sys_futex_wake(wakes, 1);
     }

@@ -2,11 +2,11 @@
  * The start: binds the rooms to each other, in the constructor, and again in every forked child. Included by
  * nobody.
  *
- * It runs before the constructors of all other libraries, of the C library too (Library.cmake: -z initfirst, or
- * .preinit_array where we are linked statically). Not to see their allocations, though it does: fork() calls the
- * handlers that were registered first last before, and first after. A library that registers its own before ours
- * would have them run while we hold all locks, and one that takes a lock there which a thread holds that allocates,
- * or waits for such a thread, would never return.
+ * It runs before the constructors of all other libraries, of the C library too (Library.cmake: -z initfirst,
+ * or .preinit_array where we are linked statically). Not to see their allocations, though it does: fork()
+ * calls the handlers that were registered first last before, and first after. A library that registers its
+ * own before ours would have them run while we hold all locks, and one that takes a lock there which a thread
+ * holds that allocates, or waits for such a thread, would never return.
  *
  * Before the constructor allocations pass straight to jemalloc, unsampled: they are the loader's.
  */
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "guard/guard.h"
+#include "heapprof/base/clock.h"
 #include "heapprof/base/log.h"
 #include "heapprof/base/procfs.h"
 #include "heapprof/base/sys.h"
@@ -90,7 +91,8 @@ static const struct guard_host guard_host = {
 /* Shares of the limit: 1/32 for stacks and for live samples, 1/128 for frames, as address space; what is
  * touched is what is used. */
 static bool init_tables(uint64_t limit, uint64_t period) {
-    return hp_module_table_init() && hp_frame_table_init(clamp(limit / 128, MIB, 16 * MIB), hp_frame_module_of) &&
+    return hp_module_table_init() &&
+           hp_frame_table_init(clamp(limit / 128, MIB, 16 * MIB), hp_frame_module_of) &&
            hp_stack_table_init(clamp(limit / 32, 2 * MIB, 64 * MIB)) &&
            hp_live_set_init(clamp(limit / 32, 2 * MIB, 128 * MIB), limit / period) && hp_unwinder_init();
 }
@@ -122,13 +124,13 @@ static const char *find_spare_dir(void) {
 
 static void init_capture(uint64_t period) {
     find_dump_dir();
-    struct hp_capture_config config = {.folder = dump_dir,
-                                       .spare = find_spare_dir(),
-                                       .service = options.service[0] != '\0' ? options.service
-                                                                             : base_name(hp_frame_module_program()),
-                                       .keep = options.keep,
-                                       .budget = options.dump_budget,
-                                       .period = period};
+    struct hp_capture_config config = {
+        .folder = dump_dir,
+        .spare = find_spare_dir(),
+        .service = options.service[0] != '\0' ? options.service : base_name(hp_frame_module_program()),
+        .keep = options.keep,
+        .budget = options.dump_budget,
+        .period = period};
     hp_capture_init(&config);
 }
 
@@ -143,7 +145,8 @@ static void add_socket_dir(struct hp_control_config *config, unsigned *count, co
 }
 
 static void init_control(void) {
-    struct hp_control_config config = {.host = &control_host, .are_common = options.socket.kind == HP_SOCKET_AUTO};
+    struct hp_control_config config = {.host = &control_host,
+                                       .are_common = options.socket.kind == HP_SOCKET_AUTO};
     unsigned count = 0;
     if (config.are_common) {
         add_socket_dir(&config, &count, secure_getenv("XDG_RUNTIME_DIR"));
@@ -191,15 +194,18 @@ static void after_fork_in_parent(void) {
     hp_recorder_leave();
 }
 
-/* The main thread has called pthread_exit(), which ends it alone. In a forked child it is the thread that has forked.
- * (Where main() returns, or anybody calls exit(), the process ends, and this is not called.) */
+/* The main thread has called pthread_exit(), which ends it alone. In a forked child it is the thread that has
+ * forked. (Where main() returns, or anybody calls exit(), the process ends, and this is not called.) */
 static pthread_key_t main_thread_key;
 static bool has_key;
+
+#define SOCKET_PATIENCE_NS INT64_C(1000000000)
 
 static void main_thread_ends(void *unused) {
     (void)unused;
     hp_thread_mute(&hp_thread);
     guard_end_threads();
+    hp_control_end(hp_clock_ns() + SOCKET_PATIENCE_NS);
     hp_procfs_read_by_thread(true);
     hp_recorder_leave();
 }
@@ -236,13 +242,16 @@ static void tell_start(const struct hp_refused_limit *refused, uint64_t period) 
         hp_writer_size(&w, reading.limit);
     }
     if (refused->text != NULL) {
-        const char *whose = !watched ? "" : strncmp(reading.source, "cgroup", 6) == 0 ? "the cgroup's " : "the machine's ";
-        hp_log(HP_LOG_WARN, "HEAPPROF_LIMIT=\"%.100s\" %s; using %s%s", refused->text, refused->complaint, whose, limit);
+        const char *whose = !watched                                    ? ""
+                            : strncmp(reading.source, "cgroup", 6) == 0 ? "the cgroup's "
+                                                                        : "the machine's ";
+        hp_log(HP_LOG_WARN, "HEAPPROF_LIMIT=\"%.100s\" %s; using %s%s", refused->text, refused->complaint,
+               whose, limit);
     }
     hp_writer_size(&mean_writer, period);
     if (watched) {
-        hp_log(HP_LOG_INFO, "watching %s (%lu bytes, %s); a sample every %s; dumps go to %s", limit, reading.limit,
-               reading.source, mean, dump_dir);
+        hp_log(HP_LOG_INFO, "watching %s (%lu bytes, %s); a sample every %s; dumps go to %s", limit,
+               reading.limit, reading.source, mean, dump_dir);
     } else {
         hp_log(HP_LOG_INFO, "watching no limit; a sample every %s; dumps go to %s", mean, dump_dir);
     }
@@ -281,8 +290,8 @@ static bool start(const struct hp_refused_limit *refused) {
     return true;
 }
 
-/* Before the first allocation: jemalloc registers handlers for fork() when it starts, and they must come first. The
- * C library has not set `environ` yet; it sets it to the same. */
+/* Before the first allocation: jemalloc registers handlers for fork() when it starts, and they must come
+ * first. The C library has not set `environ` yet; it sets it to the same. */
 __attribute__((constructor(HP_FIRST_CONSTRUCTOR))) static void init(int argc, char **argv, char **envp) {
     if (environ == NULL) {
         environ = envp;
@@ -303,7 +312,8 @@ __attribute__((constructor(HP_FIRST_CONSTRUCTOR))) static void init(int argc, ch
     hp_recorder_leave();
 }
 
-/* The one thing that is tidied up at the end, and a single system call: threads go on allocating meanwhile. */
+/* The one thing that is tidied up at the end, and a single system call: threads go on allocating meanwhile.
+ */
 __attribute__((destructor)) static void fini(void) {
     hp_control_remove();
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,8 +109,8 @@ int hp_sys_rename_new(const char *from, const char *to) {
     return hp_sys_rename(from, to);
 }
 
-/* By its path in /proc, which needs no privilege; not "self": this thread may have a table of descriptors of its own.
- * Where /proc is not mounted, by the descriptor itself (CAP_DAC_READ_SEARCH, or Linux 6.10). */
+/* By its path in /proc, which needs no privilege; not "self": this thread may have a table of descriptors of
+ * its own. Where /proc is not mounted, by the descriptor itself (CAP_DAC_READ_SEARCH, or Linux 6.10). */
 int hp_sys_link_open(int fd, const char *path) {
     char by_name[64];
     struct hp_writer w = hp_writer_over(by_name, sizeof by_name);
@@ -218,4 +219,14 @@ int hp_sys_getcwd(char *buf, size_t cap) {
 
 int hp_sys_gettid(void) {
     return (int)syscall(SYS_gettid);
+}
+
+int hp_sys_signal_file(int signal) {
+    enum { KERNEL_SIGSET_BYTES = 8 };
+    uint64_t set = UINT64_C(1) << (signal - 1); /* as the kernel has it */
+    return (int)syscall(SYS_signalfd4, -1, &set, KERNEL_SIGSET_BYTES, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void hp_sys_signal_thread(int pid, int tid, int signal) {
+    (void)syscall(SYS_tgkill, pid, tid, signal);
 }

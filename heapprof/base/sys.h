@@ -37,12 +37,13 @@ int hp_sys_rename_at(int folder, const char *from, const char *to);
 _Bool hp_sys_exists_at(int folder, const char *name);
 /* Renames; fails with EEXIST rather than replace a file, where the file system can tell. */
 int hp_sys_rename_new(const char *from, const char *to);
-/* Gives the open file, one that has no name yet (O_TMPFILE), the name `path`; fails with EEXIST rather than replace a
- * file. */
+/* Gives the open file, one that has no name yet (O_TMPFILE), the name `path`; fails with EEXIST rather than
+ * replace a file. */
 int hp_sys_link_open(int fd, const char *path);
 /* Appends what the open file `from` holds from its beginning to `to`. */
 int hp_sys_copy(int from, int to);
-/* Locks the open file for this descriptor, if no other process has (flock(2), LOCK_EX | LOCK_NB). 0, or -1. */
+/* Locks the open file for this descriptor, if no other process has (flock(2), LOCK_EX | LOCK_NB). 0, or -1.
+ */
 int hp_sys_try_lock_file(int fd);
 /* Sleeps; a signal may end it early. */
 void hp_sys_sleep(int64_t ns);
@@ -70,8 +71,12 @@ unsigned hp_sys_geteuid(void);
 void hp_sys_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns);
 void hp_sys_futex_wake(const void *word, int how_many);
 int hp_sys_gettid(void);
-/* The working folder's absolute path into `buf`; -1 when it does not fit or is unreachable. libc's getcwd goes
- * through the directories, with malloc, when the path is long. */
+/* A descriptor that can be read while `signal` is pending for the reading thread, which has it blocked; and
+ * how one is sent to a thread of this process (tid, as `pid` numbers its process). */
+int hp_sys_signal_file(int signal);
+void hp_sys_signal_thread(int pid, int tid, int signal);
+/* The working folder's absolute path into `buf`; -1 when it does not fit or is unreachable. libc's getcwd
+ * goes through the directories, with malloc, when the path is long. */
 int hp_sys_getcwd(char *buf, size_t cap);
 
 #endif

@@ -56,9 +56,13 @@ int hp_unix_listen(int fd, int queue) {
     return (int)syscall(SYS_listen, fd, queue);
 }
 
-int hp_unix_accept(int fd) {
-    struct pollfd one = {.fd = fd, .events = POLLIN};
-    if (syscall(SYS_ppoll, &one, 1, NULL, NULL, KERNEL_SIGSET_BYTES) < 0) {
+int hp_unix_accept(int fd, int wake) {
+    struct pollfd both[] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+    if (syscall(SYS_ppoll, both, 2, NULL, NULL, KERNEL_SIGSET_BYTES) < 0) {
+        return -1;
+    }
+    if (both[1].revents != 0) {
+        errno = EINTR;
         return -1;
     }
     return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -22,8 +22,8 @@ int hp_unix_connect(int fd, int folder, const char *path, const char *name);
 
 int hp_unix_listen(int fd, int queue);
 
-/* Waits for the next connection; -1 also at a signal. */
-int hp_unix_accept(int fd);
+/* Waits for the next connection, or until `wake` can be read: -1 then, and at a signal. */
+int hp_unix_accept(int fd, int wake);
 
 /* Who has connected: a user id. */
 int hp_unix_peer(int fd, unsigned *uid);

@@ -1,6 +1,7 @@
 #include "heapprof/control/control_socket.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,6 +28,11 @@ static struct guard_thread listener = {
 
 static struct hp_control_config config; /* host is NULL until hp_control_init() */
 
+/* What it is woken by to end: sent to it alone, blocked there as all signals are (guard/event.h has the
+ * same). */
+enum { WAKE_SIGNAL = SIGURG };
+static _Atomic int listening_thread;
+
 /* The socket's path, and whose it is: written by the listener before `owner` is. */
 static char published[PATH_BYTES];
 static _Atomic int owner;
@@ -51,7 +57,18 @@ void hp_control_remove(void) {
     }
 }
 
+void hp_control_end(int64_t deadline) {
+    int thread = atomic_load(&listening_thread);
+    if (thread != 0) {
+        hp_sys_signal_thread(hp_sys_getpid(), thread, WAKE_SIGNAL);
+    }
+    guard_thread_join(&listener, deadline);
+    hp_session_end_all();
+    hp_control_remove();
+}
+
 void hp_control_fork_child(void) {
+    atomic_store_explicit(&listening_thread, 0, memory_order_relaxed);
     atomic_store_explicit(&owner, 0, memory_order_relaxed);
     guard_thread_forget(&listener);
     hp_session_forget();
@@ -149,12 +166,15 @@ static void listener_body(void) {
         return;
     }
     int socket = make_socket();
-    while (socket >= 0) {
-        int connection = hp_unix_accept(socket);
+    int wake = hp_sys_signal_file(WAKE_SIGNAL);
+    atomic_store(&listening_thread, hp_sys_gettid());
+    while (socket >= 0 && !guard_threads_are_over()) {
+        int connection = hp_unix_accept(socket, wake);
         if (connection >= 0) {
             take(connection);
         } else if (errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
             hp_sys_sleep(ACCEPT_PAUSE_NS);
         }
     }
+    atomic_store(&listening_thread, 0);
 }

@@ -4,8 +4,8 @@
  * their own, in which the application never meets one, and takes none away. Without such a table (Linux
  * before 5.9, a filter that denies it) there is no socket.
  *
- * The listener begins with the first sample, as the guard's thread does; a forked child has one of its own.
- * When there can be no socket that is said in one line, and nothing is tried again.
+ * The listener begins with the first sample, as the guard's thread does, and ends with it; a forked child has
+ * one of its own. When there can be no socket that is said in one line, and nothing is tried again.
  */
 #ifndef HP_CONTROL_CONTROL_SOCKET_H
 #define HP_CONTROL_CONTROL_SOCKET_H
@@ -36,6 +36,10 @@ void hp_control_start(void);
 
 /* Removes this process's socket. At its end; async-signal-safe. In vain in a child, whoever its parent is. */
 void hp_control_remove(void);
+
+/* After guard_threads_close(): the threads shall end, and are waited for until `deadline`; a session may need
+ * seconds longer. */
+void hp_control_end(int64_t deadline);
 
 /* In a forked child. */
 void hp_control_fork_child(void);

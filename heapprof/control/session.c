@@ -22,9 +22,11 @@
 #define START_PATIENCE_NS (SECOND / 10)
 enum { START_TRIES = 8 };
 
+static const uint32_t OVER = UINT32_MAX;
+
 struct session {
     struct guard_thread thread;
-    _Atomic uint32_t connection; /* the descriptor + 1; 0: none, the session is free */
+    _Atomic uint32_t connection; /* the descriptor + 1; 0: none, the session is free; or OVER */
     _Atomic uint32_t is_ready;   /* its thread waits for connections */
     const struct hp_control_host *host;
     char text[HP_STATUS_BYTES_MAX]; /* what is sent; pages that nothing reaches are never touched */
@@ -191,13 +193,17 @@ static void session_body(void) {
     hp_sys_futex_wake(&s->is_ready, 1);
     for (;;) {
         uint32_t connection = atomic_load_explicit(&s->connection, memory_order_acquire);
+        if (connection == OVER || (connection == 0 && guard_threads_are_over())) {
+            return;
+        }
         if (connection == 0) {
             hp_sys_futex_wait(&s->connection, 0, -1);
             continue;
         }
         serve(s, (int)connection - 1);
         (void)hp_sys_close((int)connection - 1);
-        atomic_store_explicit(&s->connection, 0, memory_order_release);
+        atomic_store(&s->connection, 0); /* before it is seen whether all is over: see hp_session_end_all() */
+        atomic_thread_fence(memory_order_seq_cst);
     }
 }
 
@@ -229,6 +235,16 @@ bool hp_session_begin(int connection, const struct hp_control_host *host) {
         return true;
     }
     return false;
+}
+
+/* One that is busy now will see that all is over. */
+void hp_session_end_all(void) {
+    for (unsigned i = 0; i < HP_SESSIONS; i++) {
+        uint32_t none = 0;
+        if (atomic_compare_exchange_strong(&sessions[i].connection, &none, OVER)) {
+            hp_sys_futex_wake(&sessions[i].connection, 1);
+        }
+    }
 }
 
 void hp_session_forget(void) {

@@ -32,6 +32,9 @@ bool hp_session_begin(int connection, const struct hp_control_host *host);
 /* Tells who has connected why there is no session. Does not wait, and does not close. */
 void hp_session_refuse(int connection, enum hp_fault fault, const char *text);
 
+/* After guard_threads_close(): sessions without a connection shall end, the others when they are done. */
+void hp_session_end_all(void);
+
 /* In a forked child: there are no sessions. */
 void hp_session_forget(void);
 
