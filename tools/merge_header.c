@@ -131,13 +131,23 @@ static bool find_columns(struct hp_merge_header *header, const struct hp_profile
     return any || hp_error_set(error, "has none of the sample types that the profiles before it share");
 }
 
+/* "space/bytes"; malloc'ed. */
+static char *type_text(const struct hp_value_type *type) {
+    return type->type[0] != '\0' ? hp_memory_format("%s/%s", type->type, type->unit)
+                                 : hp_memory_format("nothing that is said");
+}
+
 static bool check_period(const struct hp_merge_header *header, const struct hp_profile *profile,
                          struct hp_error *error) {
-    const struct hp_value_type *a = &header->period_type, *b = &profile->period_type;
-    if (strcmp(a->type, b->type) == 0 && strcmp(a->unit, b->unit) == 0)
+    const struct hp_value_type *first = &header->period_type, *now = &profile->period_type;
+    if (strcmp(first->type, now->type) == 0 && strcmp(first->unit, now->unit) == 0)
         return true;
-    return hp_error_set(error, "was sampled by %s/%s, the first profile by %s/%s: they don't add up", b->type,
-                        b->unit, a->type, a->unit);
+    char *first_text = type_text(first), *now_text = type_text(now);
+    hp_error_set(error, "was sampled by %s, the first profile by %s: they don't add up", now_text,
+                 first_text);
+    free(first_text);
+    free(now_text);
+    return false;
 }
 
 static void take_times(struct hp_merge_header *header, const struct hp_profile *profile) {

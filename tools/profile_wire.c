@@ -89,7 +89,8 @@ static bool starts_with(const uint8_t *data, size_t size, const char *text) {
 /* Two text forms of heap profiles are common enough to be named. */
 static bool check_text_forms(const uint8_t *data, size_t size, struct hp_error *error) {
     if (starts_with(data, size, "heap_v2/"))
-        return hp_error_set(error, "is a raw jemalloc heap dump, not a pprof profile: heapprof convert makes one of it");
+        return hp_error_set(
+            error, "is a raw jemalloc heap dump, not a pprof profile: heapprof convert makes one of it");
     if (starts_with(data, size, "heap profile:"))
         return hp_error_set(error, "is a heap profile in the old text form, not a pprof profile");
     return true;
