@@ -9,6 +9,7 @@
 #include "flame_tree.h"
 #include "location_name.h"
 #include "memory.h"
+#include "memory_stream.h"
 #include "output_file.h"
 #include "profile_prune.h"
 #include "profile_reader.h"
@@ -17,6 +18,8 @@
 #include "symbol_report.h"
 #include "symbolizer.h"
 #include "text.h"
+
+enum { MOST_RESULT = 1024 * 1024 * 1024 };
 
 enum format { FORMAT_HTML, FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMATS };
 
@@ -156,45 +159,45 @@ static void write_page(FILE *stream, const struct settings *settings, const stru
     fwrite(page->tail, 1, page->tail_size, stream);
 }
 
-/* The whole result; the caller frees it. NULL without memory. */
-static char *make_text(const struct settings *settings, const struct graph *graph, size_t *size) {
-    char *text = NULL;
-    FILE *stream = open_memstream(&text, size);
-    if (stream == NULL)
-        return NULL;
+static void write_result(FILE *stream, const struct settings *settings, const struct graph *graph) {
     if (settings->format == FORMAT_HTML)
         write_page(stream, settings, graph);
     else if (settings->format == FORMAT_FOLDED)
         hp_flame_write_folded(stream, graph->tree, graph->type);
     else
         hp_flame_write_speedscope(stream, graph->tree, graph->type, hp_base_name(settings->files[0]));
+}
+
+/* The whole result, which the caller frees also after a failure. */
+static bool make_result(const struct settings *settings, const struct graph *graph,
+                        struct hp_memory_stream *result, struct hp_error *error) {
+    FILE *stream = hp_memory_stream_open(result, MOST_RESULT);
+    if (stream == NULL)
+        return hp_error_set(error, "does not fit into memory");
+    write_result(stream, settings, graph);
     bool failed = ferror(stream) != 0;
     failed |= fclose(stream) != 0;
-    if (failed) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return !failed || hp_error_set(error, "would be larger than 1 GiB, or than what fits into memory");
+}
+
+static bool write_file(const char *path, const struct hp_memory_stream *result, struct hp_error *error) {
+    struct hp_output output;
+    if (!hp_output_open(&output, path, HP_OUTPUT_TEXT, error))
+        return false;
+    if (hp_output_write(&output, result->data, result->size, error))
+        return hp_output_commit(&output, error);
+    hp_output_abort(&output);
+    return false;
 }
 
 static bool save(const struct settings *settings, const char *path, const struct graph *graph,
                  struct hp_error *error) {
-    struct hp_output output;
     char number[HP_TEXT_NUMBER];
-    size_t size = 0;
-    char *text = make_text(settings, graph, &size);
-    if (text == NULL)
-        return hp_error_set(error, "the result does not fit into memory");
-    bool saved = hp_output_open(&output, path, HP_OUTPUT_TEXT, error);
-    if (saved && !hp_output_write(&output, text, size, error)) {
-        hp_output_abort(&output);
-        saved = false;
-    } else if (saved) {
-        saved = hp_output_commit(&output, error);
-    }
-    free(text);
+    struct hp_memory_stream result;
+    bool saved = make_result(settings, graph, &result, error) && write_file(path, &result, error);
+    free(result.data);
     if (saved && strcmp(path, "-") != 0)
-        printf("%s: %s, %s\n", path, hp_text_value(number, (int64_t)size, "bytes", false),
+        printf("%s: %s, %s\n", path, hp_text_value(number, (int64_t)result.size, "bytes", false),
                formats[settings->format].use);
     return saved;
 }

@@ -48,7 +48,7 @@ static char **folded_names(const struct hp_flame_tree *tree) {
 void hp_flame_write_folded(FILE *stream, const struct hp_flame_tree *tree, size_t type) {
     uint32_t *path = new_path(tree);
     char **names = folded_names(tree);
-    for (uint32_t node = 1; node < tree->n_nodes; node++) {
+    for (uint32_t node = 1; node < tree->n_nodes && ferror(stream) == 0; node++) {
         int64_t now = tree->self[HP_FLAME_NOW][node * tree->n_types + type];
         int64_t before = tree->self[HP_FLAME_BEFORE][node * tree->n_types + type];
         if (now == 0 && before == 0)
@@ -87,7 +87,7 @@ static void write_stacks(FILE *stream, const struct hp_flame_tree *tree, const i
     uint32_t *path = new_path(tree);
     bool is_first = true;
     fputs("\"samples\":[", stream);
-    for (uint32_t node = 1; node < tree->n_nodes; node++) {
+    for (uint32_t node = 1; node < tree->n_nodes && ferror(stream) == 0; node++) {
         if (values[node * tree->n_types + type] == 0)
             continue;
         size_t length = find_path(tree, node, path);

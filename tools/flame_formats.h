@@ -1,4 +1,4 @@
-/* A call tree in the formats of other tools. */
+/* A call tree in the formats of other tools. Both end early when the stream fails; ferror tells. */
 #ifndef HP_TOOLS_FLAME_FORMATS_H
 #define HP_TOOLS_FLAME_FORMATS_H
 

@@ -1,6 +1,6 @@
 # Unit tests of the command's rooms; hp_unit_test() is defined by the folder above.
 
-foreach(module flame_formats flame_tree heap_v2 key_table name_pattern profile_audit profile_filter profile_merge
+foreach(module flame_formats flame_tree heap_v2 key_table memory_stream name_pattern profile_audit profile_filter profile_merge
     profile_reader profile_table text top_report)
   hp_unit_test(tools_${module} SOURCES unit/test_tools_${module}.c unit/test_tools_builder.c
     ROOMS hp_tools z)

@@ -93,20 +93,20 @@ export class Profile {
   }
 
   /**
-   * The source files that hold most have a hue each, 0 to 7, which their functions share. The functions of all
-   * others: undefined.
+   * The source files that hold most have a hue each, 0 to 7, which their functions share: colour is where memory
+   * was asked for, grey what only called it. The functions of all other files: undefined.
    */
   #chooseHues() {
-    const weights = new Map(); // by file: [self, total]
+    const weights = new Map(); // by file: of the type shown first, and of all
     for (let number = 0; number < this.functionCount; number++) {
       const file = this.functionFile(number);
-      const [self, total] = weights.get(file) ?? [0, 0];
-      weights.set(file, [self + this.functionSelf(number, "now", this.data.shown),
-                         Math.max(total, this.functionTotal(number, "now", this.data.shown))]);
+      const [first, all] = weights.get(file) ?? [0, 0];
+      const shares = this.types.map((_, type) => this.functionSelf(number, "now", type) / (this.total("now", type) || 1));
+      weights.set(file, [first + shares[this.data.shown], all + shares.reduce((sum, share) => sum + share, 0)]);
     }
     weights.delete("");
-    const files = [...weights].sort(([fileA, [selfA, totalA]], [fileB, [selfB, totalB]]) =>
-      selfB - selfA || totalB - totalA || (fileA < fileB ? -1 : 1)).slice(0, hueCount);
+    const files = [...weights].filter(([, [, all]]) => all > 0).sort(([fileA, [firstA, allA]], [fileB, [firstB, allB]]) =>
+      firstB - firstA || allB - allA || (fileA < fileB ? -1 : 1)).slice(0, hueCount);
     const hueOf = new Map(files.map(([file], hue) => [file, hue]));
     return Array.from({ length: this.functionCount }, (_, number) => hueOf.get(this.functionFile(number)));
   }
