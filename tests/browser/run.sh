@@ -8,7 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../verdicts.sh"
 
 heapprof=$1 work=$2 test=$3
-needs node npm chromium
+needs node npm chromium flock
 mkdir -p "$work/modules" "$work/pages"
 work=$(cd "$work" && pwd)
 export HP_COMMAND=$heapprof HP_MODULES=$work/modules HP_WORK=$work/pages HP_CHROMIUM
@@ -26,5 +26,8 @@ install_modules() {
 
 reason=$("$heapprof" flame -o "$HP_WORK/none.html" /dev/null 2>&1 || true)
 [[ $reason != *"can make no HTML"* ]] || skip "$reason"
+exec 9>"$work/lock" # another test may be installing
+flock 9
 install_modules || skip "npm could not install playwright-core and axe-core"
+exec 9>&-
 exec node "$here/$test"
