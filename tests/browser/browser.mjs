@@ -68,6 +68,7 @@ export async function open(browser, path, { width = 1280, height = 900, theme = 
   page.wanted = pathToFileURL(path).href;
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: motion });
+  await page.mouse.move(1, 1);
   await page.goto(page.wanted);
   await page.locator("#details-function").filter({ hasText: /./ }).waitFor();
   return page;
