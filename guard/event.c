@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "heapprof/base/clock.h"
+#include "heapprof/base/procfs.h"
 #include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 
@@ -81,7 +82,25 @@ static int open_of(const struct guard_watch *watch, const struct guard_pair *pai
                    int flags) {
     char path[GUARD_CGROUP_PATH + 64];
     guard_cgroup_file(&watch->limits.cgroup, pair->level, file, path, sizeof path);
-    return hp_sys_open(path, flags, 0);
+    return hp_procfs_open(path, flags);
+}
+
+/* Has the open pressure file wake us when somebody had to wait for memory. Without CAP_SYS_RESOURCE the
+ * kernel takes whole 2 s only, before 6.5 nothing. With the text's end, which it would cut off otherwise. */
+static bool ask_for_pressure(int fd) {
+    static const char quick[] = "some 20000 500000"; /* us stalled, in us */
+    static const char slow[] = "some 80000 2000000";
+    return hp_sys_write(fd, quick, sizeof quick) == (ssize_t)sizeof quick ||
+           hp_sys_write(fd, slow, sizeof slow) == (ssize_t)sizeof slow;
+}
+
+static void add_pressure(int opened) {
+    int fd = keep(opened);
+    if (fd >= 0 && sources < SOURCES_MAX && ask_for_pressure(fd)) {
+        add(fd, POLLPRI);
+    } else if (fd >= 0) {
+        (void)hp_sys_close(fd);
+    }
 }
 
 /* "<eventfd> <usage's descriptor> <threshold>". The kernel needs the second only now. */
@@ -127,6 +146,9 @@ void guard_event_follow(const struct guard_watch *watch) {
             add_thresholds(watch, watched);
         } else if (watched->pair.kind == GUARD_PAIR_V2_MAX) {
             add(keep(open_of(watch, &watched->pair, "memory.events", O_RDONLY)), POLLPRI);
+            add_pressure(open_of(watch, &watched->pair, "memory.pressure", O_RDWR));
+        } else if (watched->pair.kind == GUARD_PAIR_MACHINE) {
+            add_pressure(hp_procfs_open("/proc/pressure/memory", O_RDWR));
         }
     }
 }

@@ -7,7 +7,9 @@
  *   cgroup v1   an eventfd at each threshold (cgroup.event_control; must be writable, which it is not in most
  *               containers). It fires on both ways, and counts the file cache in.
  *   cgroup v2   memory.events, read-only: it changes when the limit itself, or memory.high, is met. Late, but
- * a group that has file cache or swap to give lives on for a while then.
+ * a group that has file cache or swap to give lives on for a while then. pressure    memory.pressure of such
+ * a group, or /proc/pressure/memory when the machine itself is the limit: somebody waits for memory. Must be
+ * writable, and takes CAP_SYS_RESOURCE or Linux 6.5.
  *
  * Descriptors that are kept would not be safe in the application's table: they live in the one of the guard's
  * thread (guard_thread_leave_descriptors), at numbers from 32 up, so that the small ones stay free for

@@ -35,7 +35,7 @@ static void write_path(struct hp_writer *w, const char *path) {
     hp_writer_text(w, path);
 }
 
-ssize_t hp_procfs_read(const char *path, char *buf, size_t cap) {
+int hp_procfs_open(const char *path, int flags) {
     char full[PATH_BYTES];
     struct hp_writer w = hp_writer_over(full, sizeof full);
     write_path(&w, path);
@@ -43,7 +43,11 @@ ssize_t hp_procfs_read(const char *path, char *buf, size_t cap) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = hp_sys_open(full, O_RDONLY, 0);
+    return hp_sys_open(full, flags, 0);
+}
+
+ssize_t hp_procfs_read(const char *path, char *buf, size_t cap) {
+    int fd = hp_procfs_open(path, O_RDONLY);
     if (fd < 0) {
         return -1;
     }

@@ -19,6 +19,9 @@ void hp_procfs_set_root(const char *root);
  * when that has ended before the others. Not always, since threads may be in cgroups of their own. */
 void hp_procfs_read_by_thread(bool by_thread);
 
+/* Opens the file at the absolute `path`, as hp_sys_open() does. */
+int hp_procfs_open(const char *path, int flags);
+
 /* Reads the file at the absolute `path` into `buf`, at most cap - 1 bytes, and ends them with a NUL.
  * Returns how many, or -1 with errno set. Any thread; no allocation; not a cancellation point. */
 ssize_t hp_procfs_read(const char *path, char *buf, size_t cap);

@@ -227,18 +227,15 @@ static void a_group_that_is_gone_is_dropped(void) {
 /* cgroup.events is notified as memory.events is, and is there whatever controller the group has. */
 static void v2_events_wake(void) {
     char path[600];
+    char real[600];
+    (void)snprintf(real, sizeof real, "%s/cgroup.events", group);
+    (void)snprintf(group, sizeof group, "/tmp/guard_event.XXXXXX");
+    CHECK(mkdtemp(group) != NULL);
     (void)snprintf(path, sizeof path, "%s/memory.events", group);
-    if (access(path, F_OK) != 0) {
-        char real[600];
-        (void)snprintf(real, sizeof real, "%s/cgroup.events", group);
-        (void)snprintf(group, sizeof group, "/tmp/guard_event.XXXXXX");
-        CHECK(mkdtemp(group) != NULL);
-        (void)snprintf(path, sizeof path, "%s/memory.events", group);
-        CHECK(symlink(real, path) == 0);
-        (void)strcpy(strrchr(real, '/'), "/cgroup.procs");
-        (void)snprintf(path, sizeof path, "%s/cgroup.procs", group);
-        CHECK(symlink(real, path) == 0);
-    }
+    CHECK(symlink(real, path) == 0);
+    (void)strcpy(strrchr(real, '/'), "/cgroup.procs");
+    (void)snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    CHECK(symlink(real, path) == 0);
     watch_group(GUARD_PAIR_V2_MAX, 32 * MIB);
     listen_for(30000 * MS);
     pid_t child = start_neighbour(1); /* populated */
@@ -248,6 +245,97 @@ static void v2_events_wake(void) {
     CHECK(before == 2); /* acknowledged */
     stop_neighbour(child);
     CHECK(comes(before + 1, 15000));
+}
+
+/* The real ones, where the memory controller is on v2 (tests/survival/v2.py has such a kernel): a neighbour comes to the
+ * limit, and is killed for it. */
+static void v2_memory_events_wake(void) {
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/memory.events", group);
+    if (access(path, F_OK) != 0) {
+        _exit(SKIPPED);
+    }
+    write_file("memory.max", "16777216");
+    watch_group(GUARD_PAIR_V2_MAX, 16 * MIB);
+    listen_for(120000 * MS);
+    pid_t child = start_neighbour(4);
+    sleep_ms(500);
+    CHECK(turns == 1);
+    stop_neighbour(child);
+    child = start_neighbour(64);
+    CHECK(comes(2, 30000));
+    CHECK(waitpid(child, NULL, 0) == child);
+}
+
+/* -- Pressure -- */
+
+/* A neighbour in the group that reads more of a file than its memory holds, again and again. */
+static pid_t start_thrashing(const char *limited, const char *file) {
+    enum { BYTES = 64 << 20 };
+    pid_t child = fork();
+    if (child != 0) {
+        return child;
+    }
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char pid[16];
+    (void)snprintf(pid, sizeof pid, "%d", getpid());
+    write_file("cgroup.procs", pid);
+    (void)strcpy(group, limited);
+    write_file("cgroup.procs", pid);
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const volatile char *pages = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    for (;;) {
+        for (size_t i = 0; i < BYTES; i += 4096) {
+            (void)pages[i];
+        }
+    }
+}
+
+static char limited[512]; /* the cgroup that limits memory: `group` itself, or one of v1 */
+
+static void pressure_wakes(void) {
+    char file[] = "/tmp/guard_event.XXXXXX";
+    int fd = mkstemp(file);
+    CHECK(fd >= 0 && ftruncate(fd, 64 << 20) == 0);
+    (void)close(fd);
+    watch_group(GUARD_PAIR_V2_MAX, 32 * MIB);
+    listen_for(60000 * MS);
+    sleep_ms(300);
+    CHECK(turns == 1);
+    pid_t child = start_thrashing(limited, file);
+    bool has_come = comes(3, 30000);
+    stop_neighbour(child);
+    (void)unlink(file);
+    CHECK(has_come);
+}
+
+/* What is asked for, of a file that takes it; and where there is none, or not for us, nothing. */
+static void pressure_is_asked_for_where_it_may_be(void) {
+    char path[600];
+    char text[64] = "";
+    (void)snprintf(group, sizeof group, "/tmp/guard_event.XXXXXX");
+    CHECK(mkdtemp(group) != NULL);
+    (void)snprintf(path, sizeof path, "%s/memory.pressure", group);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    watch_group(GUARD_PAIR_V2_MAX, 32 * MIB);
+    listen_for(30000 * MS);
+    CHECK(read(fd, text, sizeof text) == 18 && memcmp(text, "some 20000 500000", 18) == 0);
+    CHECK(ftruncate(fd, 0) == 0 && fchmod(fd, 0400) == 0);
+    int before = turns;
+    if (geteuid() == 0) { /* it may write anywhere */
+        CHECK(mkdir(path, 0700) != 0 && unlink(path) == 0 && mkdir(path, 0700) == 0);
+    }
+    generation = 2;
+    wake();
+    CHECK(comes(before + 1, 15000));
+    sleep_ms(50);
+    before = turns;
+    CHECK(before == 2);
+    wake(); /* by the futex: nothing is listened to */
+    CHECK(comes(before + 1, 15000));
+    (void)rmdir(path);
+    (void)unlink(path);
+    (void)rmdir(group);
 }
 
 static int run(void (*scenario)(void)) {
@@ -331,11 +419,56 @@ static void test_a_group_that_is_gone_is_dropped(void **state) {
     run_in_group("memory", "/sys/fs/cgroup/memory", a_group_that_is_gone_is_dropped);
 }
 
+static void run_in_v2_group(void (*scenario)(void)) {
+    bool is_hybrid = access("/sys/fs/cgroup/unified", F_OK) == 0;
+    run_in_group("", is_hybrid ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup", scenario);
+}
+
 static void test_v2_events_wake(void **state) {
     (void)state;
-    run_in_group("",
-                 access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup",
-                 v2_events_wake);
+    run_in_v2_group(v2_events_wake);
+}
+
+static void test_v2_memory_events_wake(void **state) {
+    (void)state;
+    run_in_v2_group(v2_memory_events_wake);
+}
+
+static void test_pressure_is_asked_for_where_it_may_be(void **state) {
+    (void)state;
+    int status = run(pressure_is_asked_for_where_it_may_be);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+        skip();
+    }
+    assert_int_equal(status, 0);
+}
+
+/* On a hybrid host the memory is limited in one hierarchy, and the pressure told in the other. */
+static void test_pressure_wakes(void **state) {
+    (void)state;
+    char own[400];
+    char path[600];
+    bool is_v1 = find_own_group("memory", "/sys/fs/cgroup/memory", own, sizeof own);
+    bool made = make_group("", access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup");
+    (void)snprintf(path, sizeof path, "%s/memory.pressure", group);
+    if (!made || access(path, W_OK) != 0) {
+        (void)printf("SKIP: no memory.pressure that may be written\n");
+        skip();
+    }
+    (void)snprintf(limited, sizeof limited, is_v1 ? "%s/guard_event.%d" : "%s", is_v1 ? own : group, getpid());
+    (void)snprintf(path, sizeof path, "%s/%s", limited, is_v1 ? "memory.limit_in_bytes" : "memory.max");
+    int fd = !is_v1 || mkdir(limited, 0755) == 0 ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    bool is_limited = fd >= 0 && write(fd, "16777216", 8) == 8;
+    (void)close(fd);
+    int status = is_limited ? run(pressure_wakes) : -1;
+    remove_group();
+    (void)strcpy(group, limited);
+    remove_group();
+    if (!is_limited) {
+        (void)printf("SKIP: no cgroup with a limit can be made\n");
+        skip();
+    }
+    assert_int_equal(status, 0);
 }
 
 int main(void) {
@@ -345,6 +478,9 @@ int main(void) {
         cmocka_unit_test(test_a_flood_of_events_is_held_back),
         cmocka_unit_test(test_a_group_that_is_gone_is_dropped),
         cmocka_unit_test(test_v2_events_wake),
+        cmocka_unit_test(test_v2_memory_events_wake),
+        cmocka_unit_test(test_pressure_is_asked_for_where_it_may_be),
+        cmocka_unit_test(test_pressure_wakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
