@@ -1,6 +1,7 @@
-# Sourced by this folder's tests after common.sh; $1 is the mean distance between samples.
+# Sourced by this folder's tests after common.sh; $1 is the mean distance between samples, or off.
 # shellcheck shell=bash disable=SC2154 # $work is of common.sh
-export HEAPPROF_SAMPLE=${1:?} HEAPPROF_LIMIT=8G HEAPPROF_DUMP_DIR=$work/dumps HEAPPROF_LOG=warn
+[[ ${1:?} == off ]] && export HEAPPROF=off || export HEAPPROF_SAMPLE=$1
+export HEAPPROF_LIMIT=8G HEAPPROF_DUMP_DIR=$work/dumps HEAPPROF_LOG=warn
 
 # The command gives the same output, errors and status with heapprof as without it.
 same() { # command…
@@ -13,3 +14,23 @@ same() { # command…
     [[ ! -e $work/dumps ]] || fail "'$*' leaves dumps: $(ls "$work/dumps")"
 }
 
+# Debian's own interpreter, not one that a version manager has put before it.
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
+
+# The library where every user may read it.
+share_library() {
+    chmod 755 "$work"
+    cp "$HP_LIBRARY" "$work/libheapprof.so"
+    chmod 755 "$work/libheapprof.so"
+    HP_LIBRARY=$work/libheapprof.so
+}
+
+soon() { # command…: until it succeeds
+    local i
+    for ((i = 0; i < 300; i++)); do
+        if "$@" >"$work/soon" 2>&1; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}

@@ -37,7 +37,13 @@ for i in {1..200}; do echo "SET key:$i $(printf "v%.0s" {1..50})$i"; done | ask 
 ask memory malloc-stats >"$work/stats"
 grep -q 'Begin jemalloc statistics' "$work/stats" || fail "MEMORY MALLOC-STATS: $(head -n 3 "$work/stats")"
 [[ $(ask memory purge) == OK ]] || fail "MEMORY PURGE"
-ask memory doctor >/dev/null || fail "MEMORY DOCTOR"
+ask memory doctor >"$work/answer"
+[[ $(<"$work/answer") == *memory* || $(<"$work/answer") == *Sam* ]] || fail "MEMORY DOCTOR: $(<"$work/answer")"
+ask memory stats >"$work/answer"
+for key in peak.allocated allocator.allocated allocator.active allocator.resident; do
+    value=$(grep -A1 -x "$key" "$work/answer" | tail -n 1)
+    [[ $value =~ ^[0-9]+$ && $value -gt 500000 ]] || fail "MEMORY STATS, $key: $(<"$work/answer")"
+done
 [[ $(ask info memory | tr -d '\r' | sed -n 's/^mem_allocator://p') == jemalloc* ]] || fail "the allocator: $(ask info memory)"
 allocated=$(ask info memory | tr -d '\r' | sed -n 's/^allocator_allocated://p')
 [[ $allocated -gt 500000 ]] || fail "jemalloc's statistics do not reach redis: $allocated"
@@ -51,19 +57,22 @@ for _ in {1..100}; do
 done
 [[ $(ask info persistence | tr -d '\r' | sed -n 's/^rdb_last_bgsave_status://p') == ok && -s $work/data/dump.rdb ]] || fail "BGSAVE failed"
 
-kill -USR2 "$server"
-for _ in {1..100}; do
-    [[ -n $(dumps_in "$work/dumps") ]] && break
-    sleep 0.1
-done
-dump=$(only_dump_in "$work/dumps" signal)
-# jemalloc's background threads, which redis turns on, and the callback that jemalloc prints its statistics through
-# allocate with jemalloc on their stacks. It is never the leaf, and it is next to nothing.
-MAY_SHOW_HEAPPROF=1 read_stacks "$dump" >"$work/seen"
-awk '{ live += $4 } $5 ~ /\[libheapprof/ { ours += $4 } $5 ~ /^\[libheapprof/ { leaf++ }
-     END { exit leaf > 0 || ours > 0.02 * live }' "$work/seen" || fail "heapprof in the stacks: $(grep libheapprof "$work/seen")"
-awk '{ live += $4; n++ } $5 ~ /\[redis-check-rdb\]|\[redis-server\]/ { theirs += $4 } END { print n " stacks, " live " bytes live, " theirs " in redis"
-     exit !(n > 20 && theirs > 0.5 * live) }' "$work/seen" || fail "not redis's stacks: $(head "$work/seen")"
+dump_on_demand() {
+    kill -USR2 "$server"
+    for _ in {1..100}; do
+        [[ -n $(dumps_in "$work/dumps") ]] && break
+        sleep 0.1
+    done
+    dump=$(only_dump_in "$work/dumps" signal)
+    # jemalloc's background threads, which redis turns on, and the callback that jemalloc prints its statistics through
+    # allocate with jemalloc on their stacks. It is never the leaf, and it is next to nothing.
+    MAY_SHOW_HEAPPROF=1 read_stacks "$dump" >"$work/seen"
+    awk '{ live += $4 } $5 ~ /\[libheapprof/ { ours += $4 } $5 ~ /^\[libheapprof/ { leaf++ }
+         END { exit leaf > 0 || ours > 0.02 * live }' "$work/seen" || fail "heapprof in the stacks: $(grep libheapprof "$work/seen")"
+    awk '{ live += $4; n++ } $5 ~ /\[redis-check-rdb\]|\[redis-server\]/ { theirs += $4 } END { print n " stacks, " live " bytes live, " theirs " in redis"
+         exit !(n > 20 && theirs > 0.5 * live) }' "$work/seen" || fail "not redis's stacks: $(head "$work/seen")"
+}
+[[ $1 == off ]] || dump_on_demand
 [[ $(ask flushall) == OK && $(ask dbsize) == 0 ]] || fail "FLUSHALL"
 ask shutdown nosave || true
 status=0
