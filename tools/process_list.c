@@ -109,6 +109,34 @@ static void stand_without_socket(struct hp_process *process, const struct hp_pro
         stand(process, HP_PROCESS_UNREACHABLE, "has no control socket: it has sampled nothing yet");
 }
 
+/* Tries the names in turn: of several processes of one pid in one folder, only the right one answers. */
+static int connect_in(int folder, const struct hp_process *process, struct hp_error *error) {
+    char name[HP_SOCKET_NAME];
+    int fd = -1;
+    for (int n = 1; n <= HP_SOCKET_NAMES && fd < 0; n++) {
+        hp_process_view_socket_name(name, process->own_pid, n);
+        if (n == 1 || faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            fd = hp_control_connect(folder, name, process->pid, error);
+    }
+    return fd;
+}
+
+/*
+ * Finds its socket. Without the library in its map it may be linked to the archive; or the socket is another
+ * one's, of the same number in another pid namespace, or of a process before it: then the one that listens
+ * tells.
+ */
+static void find_socket(struct hp_process *process, const struct hp_process_view *view, bool is_mapped) {
+    int folder = hp_process_view_open_socket_folder(view, &process->folder);
+    int fd = folder >= 0 && !is_mapped ? connect_in(folder, process, NULL) : -1;
+    if (folder >= 0)
+        close(folder);
+    if (!is_mapped && fd < 0)
+        hp_process_free(process);
+    if (fd >= 0)
+        close(fd);
+}
+
 static void look_closer(struct hp_process *process, const struct hp_process_view *view) {
     bool is_mapped = maps_library(process->pid);
     int failure = is_mapped ? 0 : errno;
@@ -122,9 +150,7 @@ static void look_closer(struct hp_process *process, const struct hp_process_view
         stand_foreign(process, view->outer_uid);
         return;
     }
-    int folder = hp_process_view_open_socket_folder(view, &process->folder);
-    if (folder >= 0)
-        close(folder);
+    find_socket(process, view, is_mapped);
     if (process->folder != NULL)
         stand(process, HP_PROCESS_REACHABLE, "");
     else if (is_mapped)
@@ -152,18 +178,6 @@ void hp_process_free(struct hp_process *process) {
 }
 
 /* -- Asking -- */
-
-/* Tries the names in turn: of several processes of one pid in one folder, only the right one answers. */
-static int connect_in(int folder, const struct hp_process *process, struct hp_error *error) {
-    char name[HP_SOCKET_NAME];
-    int fd = -1;
-    for (int n = 1; n <= HP_SOCKET_NAMES && fd < 0; n++) {
-        hp_process_view_socket_name(name, process->own_pid, n);
-        if (n == 1 || faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-            fd = hp_control_connect(folder, name, process->pid, error);
-    }
-    return fd;
-}
 
 static bool ask_once(const struct hp_process *process, enum hp_request request, int patience_ms,
                      struct hp_control_reply *reply, struct hp_error *error) {

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Another user's process: refused in one line, from both sides; root may ask everybody.
+# shellcheck source-path=SCRIPTDIR source=common.sh
+. "$(dirname "$0")/common.sh"
+[[ $EUID == 0 ]] || skip "only root can be two users"
+needs setpriv
+chmod 755 "$work"
+cp "$HP_COMMAND" "$HP_LIBRARY" "$HP_BUILD/holder" "$work"
+library=$work/${HP_LIBRARY##*/}
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+"${nobody[@]}" "$work/heapprof" --version >/dev/null 2>&1 || skip "another user can't run the command here"
+
+# Ours, asked by nobody.
+hold preload 4
+comes answers "$pid"
+status=0
+"${nobody[@]}" "$work/heapprof" status "$pid" >"$work/out" 2>"$work/err" || status=$?
+[[ $status == 1 ]] || fail "status $status"
+expect "what it says" "heapprof: $pid (unknown) belongs to root: ask as that user, or as root" "$(sed "s/($(basename "$HP_BUILD/holder"))/(unknown)/; s/()/(unknown)/" "$work/err")"
+"${nobody[@]}" "$work/heapprof" list >"$work/out" || fail "no list for another user"
+grep -qE '[0-9]+ processes of other users could not be looked at; root sees them\.' "$work/out" || fail "the list: $(<"$work/out")"
+! grep -qE "^ *$pid " "$work/out" || fail "the list shows it: $(<"$work/out")"
+# The folder itself keeps nobody out.
+! "${nobody[@]}" ls "$XDG_RUNTIME_DIR/heapprof-0" 2>/dev/null || fail "the folder is open"
+
+# Nobody's, asked by root and by nobody.
+install -d -m 700 -o 65534 "$work/theirs"
+rm -f "$work/theirs/ready"
+XDG_RUNTIME_DIR=$work/theirs HEAPPROF_DUMP_DIR=$work/theirs LD_PRELOAD=$library "${nobody[@]}" "$work/holder" "$work/theirs/ready" 4 &
+pid=$!
+started+=("$pid")
+comes test -e "$work/theirs/ready"
+comes answers "$pid"
+[[ -S $work/theirs/heapprof-65534/$pid.sock ]] || fail "the socket lies elsewhere: $(find "$work/theirs")"
+expect "its place in root's list" True "$(listed "$pid" 'p["reachable"]')"
+"${nobody[@]}" "$work/heapprof" status "$pid" >/dev/null || fail "its own user can't ask"
