@@ -55,7 +55,7 @@ static void print_help(FILE *stream) {
           "  -a, --all                each process of the service, not one\n"
           "  -r, --raw                addresses only: look up no symbols\n"
           "  -p, --search-path DIR    look there first for binaries and debug info\n"
-          "      --no-debuginfod      ask no debuginfod server, though DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod      do not ask debuginfod, even if DEBUGINFOD_URLS is set\n"
           "  -h, --help               this text\n"
           "\n"
           "Names come from the process's own files, deleted ones too, and from wherever\n"
@@ -378,7 +378,7 @@ static int take_option(int letter, struct settings *settings) {
     }
 }
 
-static int run(int argc, char **argv) {
+static int parse_and_start(int argc, char **argv, struct settings *settings) {
     static const struct option options[] = {{"profile-type", required_argument, NULL, 't'},
                                             {"duration-ms", required_argument, NULL, 'd'},
                                             {"output", required_argument, NULL, 'o'},
@@ -388,25 +388,29 @@ static int run(int argc, char **argv) {
                                             {"no-debuginfod", no_argument, NULL, 'D'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct settings settings = {.duration_ms = USUAL_WINDOW_MS, .use_debuginfod = true};
     optind = 1;
     for (int letter; (letter = hp_command_option(argc, argv, "t:d:o:arp:h", options, false)) != -1;) {
         if (letter == 'h') {
             print_help(stdout);
             return HP_STATUS_DONE;
         }
-        int status = take_option(letter, &settings);
+        int status = take_option(letter, settings);
         if (status != HP_STATUS_DONE)
             return status;
     }
     if (argc - optind != 1)
         return hp_command_usage("capture", argc == optind ? "capture needs a pid or a service's name"
                                                           : "capture takes one pid or service");
-    if (settings.has_duration && settings.type == HP_CAPTURE_HEAP)
+    if (settings->has_duration && settings->type == HP_CAPTURE_HEAP)
         return hp_command_usage("capture",
                                 "--duration-ms is for allocs and growth: heap is what is live now");
-    settings.who = argv[optind];
-    int status = find_and_capture(&settings);
+    settings->who = argv[optind];
+    return find_and_capture(settings);
+}
+
+static int run(int argc, char **argv) {
+    struct settings settings = {.duration_ms = USUAL_WINDOW_MS, .use_debuginfod = true};
+    int status = parse_and_start(argc, argv, &settings);
     hp_search_path_free(&settings.search);
     return status;
 }

@@ -33,7 +33,7 @@ static void print_help(FILE *stream) {
           "                          .symbolized.pb.gz for its ending). FILE itself is fine\n"
           "  -p, --search-path DIR   look there first: a copy of the machine's /, a debug\n"
           "                          folder with .build-id, or simply the files; repeatable\n"
-          "      --no-debuginfod     ask no debuginfod server, even if DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod     do not ask debuginfod, even if DEBUGINFOD_URLS is set\n"
           "  -h, --help              this text\n"
           "\n"
           "Example: heapprof symbolize -p /srv/builds/1.4.2 dump.pb.gz -o named.pb.gz\n",
@@ -128,28 +128,32 @@ static int start(struct settings *settings) {
     return status;
 }
 
-static int run(int argc, char **argv) {
+static int parse_and_start(int argc, char **argv, struct settings *settings) {
     static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                             {"search-path", required_argument, NULL, 'p'},
                                             {"no-debuginfod", no_argument, NULL, 'D'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    struct settings settings = {.use_debuginfod = true};
     optind = 1;
     for (int letter; (letter = hp_command_option(argc, argv, "o:p:h", options, false)) != -1;) {
         if (letter == 'h') {
             print_help(stdout);
             return HP_STATUS_DONE;
         }
-        int status = take_option(letter, &settings);
+        int status = take_option(letter, settings);
         if (status != HP_STATUS_DONE)
             return status;
     }
     if (argc - optind != 1)
         return hp_command_usage("symbolize",
                                 argc == optind ? "symbolize needs a file" : "symbolize takes one file");
-    settings.file = argv[optind];
-    int status = start(&settings);
+    settings->file = argv[optind];
+    return start(settings);
+}
+
+static int run(int argc, char **argv) {
+    struct settings settings = {.use_debuginfod = true};
+    int status = parse_and_start(argc, argv, &settings);
     hp_search_path_free(&settings.search);
     return status;
 }

@@ -47,6 +47,10 @@ static void set_service(struct hp_process *process, const char *name) {
 static void guess_service(struct hp_process *process, const struct hp_process_view *view) {
     const char *chosen = hp_process_view_variable(view, "HEAPPROF_SERVICE");
     char *program = hp_proc_read_link(process->pid, "exe");
+    static const char deleted[] = " (deleted)";
+    size_t length = program != NULL ? strlen(program) : 0, tail = sizeof deleted - 1;
+    if (length > tail && strcmp(program + length - tail, deleted) == 0)
+        program[length - tail] = '\0';
     const char *slash = program != NULL ? strrchr(program, '/') : NULL;
     set_service(process, chosen != NULL && *chosen != '\0' ? chosen : slash != NULL ? slash + 1 : "");
     free(program);
@@ -274,6 +278,8 @@ static struct hp_process_list find_pid(int pid, struct hp_error *error) {
         append(&list, &capacity, &process);
     else if (process.standing == HP_PROCESS_GONE)
         hp_error_set(error, "%d: %s", pid, process.why);
+    else if (process.service[0] == '\0')
+        hp_error_set(error, "%d %s", pid, process.why);
     else
         hp_error_set(error, "%d (%s) %s", pid, process.service, process.why);
     if (list.count == 0)

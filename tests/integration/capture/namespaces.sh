@@ -28,6 +28,20 @@ expect 300000 plugin_grab
 capture "inner_$service"
 [[ $(comment_of "$work/out.pb.gz" pid) == 1 ]] || fail "not found by its name"
 
+# The same without the right to open mapped files: through its root.
+if setpriv --bounding-set=-sys_admin,-checkpoint_restore --inh-caps=-all true 2>/dev/null; then
+    command=$HP_COMMAND
+    printf '#!/bin/sh\nexec setpriv --bounding-set=-sys_admin,-checkpoint_restore --inh-caps=-all %s "$@"\n' "$command" >"$work/limited"
+    chmod +x "$work/limited"
+    HP_COMMAND=$work/limited
+    capture "$inner"
+    [[ $(wc -l <"$work/said") == 1 ]] || fail "through its root: it said: $(cat "$work/said")"
+    read_functions inuse_space >"$work/functions"
+    expect 4194304 hold_first
+    expect 300000 plugin_grab
+    HP_COMMAND=$command
+fi
+
 # And with a root of its own: the paths in its profile are not ours.
 root=$work/root
 mkdir -p "$root/tmp"

@@ -18,6 +18,7 @@ mkdir -m 700 "$work/run"
 export XDG_RUNTIME_DIR=$work/run # where the control sockets go
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../verdicts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/pprof.sh"
 
 preloaded() { # command…
     LD_PRELOAD=$HP_LIBRARY "$@"
@@ -40,18 +41,6 @@ quietly() { # command…
     "$@" 2>"$work/stderr" || status=$?
     [[ $status == 0 ]] || fail "'$*': status $status: $(cat "$work/stderr")"
     [[ ! -s $work/stderr ]] || fail "'$*' said: $(cat "$work/stderr")"
-}
-
-# The pprof of golang-github-google-pprof-dev, built when it is first needed.
-need_pprof() {
-    needs go flock
-    local sources=/usr/share/gocode
-    [[ -d $sources/src/github.com/google/pprof ]] || skip "golang-github-google-pprof-dev is not installed"
-    [[ -x $HP_TOOLS/pprof ]] || (
-        flock 9
-        [[ -x $HP_TOOLS/pprof ]] ||
-            GO111MODULE=off GOFLAGS='' GOPATH=$sources go build -o "$HP_TOOLS/pprof" github.com/google/pprof
-    ) 9>"$HP_TOOLS/pprof.lock"
 }
 
 # A dump as text, by `go tool pprof` and by pprof, which have to agree and to have nothing to complain about.
