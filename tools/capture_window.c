@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "progress.h"
 
-enum { STEP_MS = 100 };
+enum { STEP_MS = 100, EXITED = -2 /* as a descriptor, which poll passes over */ };
 
 static volatile sig_atomic_t was_interrupted;
 
@@ -28,8 +28,8 @@ static size_t count_alive(struct pollfd *processes, size_t count) {
     size_t alive = 0;
     for (size_t i = 0; i < count; i++) {
         if (processes[i].revents != 0)
-            processes[i].fd = -1;
-        alive += processes[i].fd >= 0;
+            processes[i].fd = EXITED;
+        alive += processes[i].fd != EXITED;
     }
     return alive;
 }

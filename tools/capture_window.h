@@ -12,8 +12,8 @@ enum hp_window_end {
 };
 
 /*
- * Waits for `duration_ms`, at most until all of the processes, which are given by pidfds (-1 is none), have
- * exited, or SIGINT comes, which only ends the wait. Shows on a terminal how far it is, as `what`.
+ * Waits for `duration_ms`, at most until all of the processes, which are given by pidfds (-1: not known),
+ * have exited, or SIGINT comes, which only ends the wait. Shows on a terminal how far it is, as `what`.
  */
 enum hp_window_end hp_capture_window_wait(long duration_ms, const int *pidfds, size_t count,
                                           const char *what);

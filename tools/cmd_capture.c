@@ -174,9 +174,8 @@ static void say_samples(const struct job *job, const struct settings *settings,
 static void say_losses(const struct job *job, const struct hp_profile *profile) {
     uint64_t lost = 0;
     if (hp_profile_comment_number(profile, "samples lost", &lost) && lost > 0)
-        hp_command_say(
-            "%s: %llu samples since its start found no room in its tables: what they stood for is missing",
-            job->name, (unsigned long long)lost);
+        hp_command_say("%s: %llu samples found no room in its tables: what they stood for is missing",
+                       job->name, (unsigned long long)lost);
 }
 
 /* -- One process -- */

@@ -154,7 +154,7 @@ static void relate_to_code(struct hp_elf_binary *binary, const struct hp_mapping
     binary->address = mapped->p_vaddr - mapped->p_vaddr % PAGE + bias;
 }
 
-static bool start_session(struct hp_elf_binary *binary, const char *path, int fd, struct hp_error *error) {
+static bool start_session(struct hp_elf_binary *binary, int fd, struct hp_error *error) {
     binary->callbacks = (Dwfl_Callbacks){.find_elf = dwfl_build_id_find_elf,
                                          .find_debuginfo = find_debug_file,
                                          .section_address = dwfl_offline_section_address,
@@ -163,11 +163,10 @@ static bool start_session(struct hp_elf_binary *binary, const char *path, int fd
     binary->dwfl = dwfl_begin(&binary->callbacks);
     /* Base 0 with the file's own addresses on top: the module's addresses are those of the file. */
     if (binary->dwfl != NULL)
-        binary->module = dwfl_report_elf(binary->dwfl, path, path, fd, 0, true);
+        binary->module = dwfl_report_elf(binary->dwfl, binary->name, binary->name, fd, 0, true);
     if (binary->module == NULL) {
         hp_error_set(error, "%s", dwfl_errmsg(-1));
         close(fd);
-        hp_elf_binary_close(binary);
         return false;
     }
     void **user_data = NULL;
@@ -202,11 +201,13 @@ bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *m
     int fd = find_in_places(binary, mapping, &name, error);
     if (fd < 0)
         fd = find_by_build_id(mapping);
-    bool done = fd >= 0 && start_session(binary, name != NULL ? name : mapping->filename, fd, error);
-    free(name);
-    if (done)
+    binary->name = name != NULL ? name : hp_memory_format("%s", mapping->filename);
+    if (fd >= 0 && start_session(binary, fd, error)) {
         relate_to_code(binary, mapping);
-    return done;
+        return true;
+    }
+    hp_elf_binary_close(binary);
+    return false;
 }
 
 bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_offset, uint64_t *address) {
@@ -234,10 +235,18 @@ bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_off
     return found;
 }
 
+bool hp_elf_binary_has_package(const struct hp_elf_binary *binary) {
+    char *package = hp_memory_format("%s.dwp", binary->name);
+    bool found = access(package, F_OK) == 0;
+    free(package);
+    return found;
+}
+
 void hp_elf_binary_close(struct hp_elf_binary *binary) {
     if (binary->dwfl != NULL)
         dwfl_end(binary->dwfl);
     free(binary->debug_path);
+    free(binary->name);
     *binary = (struct hp_elf_binary){0};
 }
 

@@ -20,7 +20,7 @@ struct hp_elf_binary {
     Dwfl_Callbacks callbacks;
     const struct hp_binary_places *places;
     const char *build_id; /* the mapping's */
-    char *debug_path;
+    char *debug_path, *name;
     bool lacks_code;          /* a file with debug info alone: it has no offsets, only addresses … */
     uint64_t offset, address; /* … where this offset of the binary is at this address */
 };
@@ -39,6 +39,9 @@ bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *m
  * symbols and DWARF use. False: no loadable segment has this offset.
  */
 bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_offset, uint64_t *address);
+
+/* True when a .dwp file, which libdw does not read, lies beside the binary. */
+bool hp_elf_binary_has_package(const struct hp_elf_binary *binary);
 
 void hp_elf_binary_close(struct hp_elf_binary *binary);
 

@@ -99,6 +99,10 @@ bool hp_resolver_lacks_split(const struct hp_resolver *resolver) {
     return hp_dwarf_index_lacks_split(resolver->index);
 }
 
+bool hp_resolver_has_package(const struct hp_resolver *resolver) {
+    return hp_elf_binary_has_package(&resolver->binary);
+}
+
 void hp_resolver_close(struct hp_resolver *resolver) {
     if (resolver == NULL)
         return;

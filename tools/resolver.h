@@ -45,6 +45,9 @@ bool hp_resolver_has_debug_info(const struct hp_resolver *resolver);
 /* True when inlined functions may be missing in what was asked for, because .dwo files are. */
 bool hp_resolver_lacks_split(const struct hp_resolver *resolver);
 
+/* True when they may be in a .dwp file beside the binary, which can't be read. */
+bool hp_resolver_has_package(const struct hp_resolver *resolver);
+
 void hp_resolver_close(struct hp_resolver *resolver);
 
 #endif

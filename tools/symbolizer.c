@@ -99,6 +99,9 @@ static void say_what_lacks(const struct work *work, const struct hp_mapping *map
                            const struct hp_resolver *resolver) {
     if (resolved == 0)
         say(work, mapping, HP_LACK_SYMBOLS, "has no symbols: its functions are shown as offsets");
+    else if (hp_resolver_lacks_split(resolver) && hp_resolver_has_package(resolver))
+        say(work, mapping, HP_LACK_SPLIT,
+            "its split debug info is in a .dwp file, which is not read: inlined functions are not shown");
     else if (hp_resolver_lacks_split(resolver))
         say(work, mapping, HP_LACK_SPLIT,
             "its split debug info (.dwo files) is missing: inlined functions are not shown");

@@ -61,6 +61,12 @@ static void lasts_its_time(void **state) {
     close(self);
 }
 
+static void an_unknown_process_may_be_there(void **state) {
+    (void)state;
+    int unknown = -1;
+    assert_int_equal(hp_capture_window_wait(150, &unknown, 1, "test"), HP_WINDOW_FULL);
+}
+
 static void ctrl_c_ends_it_and_nothing_else(void **state) {
     (void)state;
     struct sigaction action;
@@ -92,6 +98,7 @@ static void ends_when_the_last_process_has_exited(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lasts_its_time),
+        cmocka_unit_test(an_unknown_process_may_be_there),
         cmocka_unit_test(ctrl_c_ends_it_and_nothing_else),
         cmocka_unit_test(ends_when_the_last_process_has_exited),
     };

@@ -140,6 +140,25 @@ objcopy --strip-debug full program/leaky
 symbolize
 said "program/leaky: has no debug info: its functions are named, without lines"
 
+# Split debug info: beside the program; packed, which is not read; gone.
+g++ -Wl,--build-id=sha1 -O2 -g -gsplit-dwarf -I"$include" -c "$source" -o part.o
+g++ -Wl,--build-id=sha1 part.o "$record" "${libraries[@]}" -o program/leaky
+program/leaky profile.split.pb.gz
+split() { # what is said
+    "$heapprof" symbolize profile.split.pb.gz -o out.pb.gz >out 2>err || fail "split: $(cat err)"
+    [[ -z $1 ]] || said "program/leaky: its split debug info $1: inlined functions are not shown"
+}
+split ""
+expect_names "split"
+mv part.dwo program/
+split ""
+expect_names "split, beside the program"
+mv program/part.dwo program/leaky.dwp
+split "is in a .dwp file, which is not read"
+said "to mend it: put the .dwo files where the compiler wrote them, or beside the program"
+rm program/leaky.dwp
+split "(.dwo files) is missing"
+
 # Another build of the same name, there and in the folder: not taken.
 build g++ -O1 -g
 rm -rf folder && mkdir folder && cp program/leaky folder/
