@@ -75,8 +75,8 @@ void hp_process_view_close(struct hp_process_view *view) {
 
 const char *hp_process_view_variable(const struct hp_process_view *view, const char *name) {
     size_t length = strlen(name);
-    const char *entry = view->environment, *end = entry + view->environment_bytes;
-    for (; entry != NULL && entry < end; entry += strlen(entry) + 1)
+    const char *entry = view->environment, *end = entry != NULL ? entry + view->environment_bytes : NULL;
+    for (; entry < end; entry += strlen(entry) + 1)
         if (strncmp(entry, name, length) == 0 && entry[length] == '=')
             return entry + length + 1;
     return NULL;

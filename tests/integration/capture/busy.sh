@@ -29,9 +29,11 @@ for pprof in "go tool pprof" "$HP_TOOLS/pprof"; do
     ! grep -v '^Fetch\|^$' "$work/complaints" || fail "$pprof complains: $(cat "$work/complaints")"
 done
 for type in allocs growth; do
+    values=inuse_space
+    [[ $type != allocs ]] || values=alloc_space
     capture -t $type -d 1000 "$service"
     [[ $(wc -l <"$work/said") == 1 ]] || grep -q "too few" "$work/said" || fail "$type: it said: $(cat "$work/said")"
-    read_functions $([[ $type == allocs ]] && echo alloc_space || echo inuse_space) >"$work/functions"
+    read_functions $values >"$work/functions"
     grep -q 'labelset_intern\|text_reserve' "$work/functions" || fail "$type: no names in: $(cat "$work/functions")"
 done
 kill -0 "$target" || fail "the service has ended: $(cat "$work/log")"

@@ -1,5 +1,5 @@
 # Sourced by the tests of this folder: a target that does as it is told (target.c), and captures of it.
-# shellcheck shell=bash
+# shellcheck shell=bash source-path=SCRIPTDIR source=../lib/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 unset DEBUGINFOD_URLS XDG_RUNTIME_DIR
 service=capture_$$ # of nobody else, however many tests run
@@ -41,7 +41,8 @@ start_target() { # command…
     LD_PRELOAD=$HP_LIBRARY "$@" <"$work/target.in" >>"$work/target.out" 2>"$work/target.err" &
     target=$!
     exec 3>"$work/target.in"
-    until_true is_ready && kill -0 "$target" 2>/dev/null || fail "the target does not start: $(cat "$work/target.err")"
+    until_true is_ready || fail "the target does not get ready"
+    kill -0 "$target" 2>/dev/null || fail "the target does not start: $(cat "$work/target.err")"
 }
 
 tell() { # a command; waits until it is done

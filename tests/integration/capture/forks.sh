@@ -22,7 +22,8 @@ status=0
 grep -q "4 processes are called $service: name one by its pid, or take them --all" "$work/said" || fail "it said: $(cat "$work/said")"
 status=0
 "$HP_COMMAND" capture --all "$service" -o "$work/one" >"$work/stdout" 2>"$work/said" || status=$?
-[[ $status == 2 ]] && grep -q "takes a folder" "$work/said" || fail "four profiles into one file: $(cat "$work/said")"
+grep -q "takes a folder" "$work/said" || fail "four profiles into one file: status $status: $(cat "$work/said")"
+[[ $status == 2 ]] || fail "four profiles into one file: status $status"
 mkdir "$work/all"
 "$HP_COMMAND" capture --all "$service" -o "$work/all" >"$work/stdout" 2>"$work/said" || fail "--all: $(cat "$work/said")"
 [[ $(wc -l <"$work/stdout") == 4 && $(find "$work/all" -name '*.heap.pb.gz' | wc -l) == 4 ]] || fail "not four files: $(cat "$work/stdout")"

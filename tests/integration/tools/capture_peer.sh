@@ -5,6 +5,7 @@
 # that it leaves nothing half-made behind.
 set -euo pipefail
 heapprof=$1 fake_peer=$2 write_profile=$3
+# shellcheck source-path=SCRIPTDIR source=../../verdicts.sh
 . "$(dirname "$0")/../../verdicts.sh"
 python=$(python3 -c 'import sys; print(sys.executable)') || skip "there is no python3 here"
 work=$(mktemp -d)
@@ -80,7 +81,8 @@ refused 1 "$$ (bash) is not profiled" $$
 refused 1 "4194304: there is no such process" 4194304
 status=0
 "$heapprof" capture "$peer" -o nowhere/x >said 2>&1 || status=$?
-[[ $status == 1 ]] && grep -qF "nowhere/x: No such file or directory" said || fail "a missing folder: $(cat said)"
+grep -qF "nowhere/x: No such file or directory" said || fail "a missing folder: status $status: $(cat said)"
+[[ $status == 1 ]] || fail "a missing folder: status $status"
 
 # Ctrl-C ends a window of an hour, and what there is is kept. Until it is asked for the start, the process is still a
 # shell that has a handler of its own; after that it has one as soon as it waits: SIGINT is the second bit.
