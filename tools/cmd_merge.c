@@ -8,6 +8,7 @@
 #include "profile_merge.h"
 #include "profile_reader.h"
 #include "profile_writer.h"
+#include "progress.h"
 
 struct job {
     const char *command, *output;
@@ -53,8 +54,10 @@ static bool add_file(struct hp_profile_merge *merge, const char *path, enum hp_m
     struct hp_profile *profile = hp_profile_read(path, &error);
     bool done = profile != NULL && hp_profile_merge_add(merge, profile, sign, &error);
     hp_profile_free(profile);
-    if (!done)
+    if (!done) {
+        hp_progress_clear();
         hp_command_say("%s: %s", path, error.text);
+    }
     return done;
 }
 
@@ -63,9 +66,12 @@ static bool add_files(struct hp_profile_merge *merge, const struct job *job) {
     if (job->is_difference)
         return add_file(merge, job->files[1], HP_MERGE_ADD) &&
                add_file(merge, job->files[0], HP_MERGE_SUBTRACT);
-    for (size_t i = 0; i < job->n_files; i++)
+    for (size_t i = 0; i < job->n_files; i++) {
+        hp_progress_show("reading %zu of %zu: %s", i + 1, job->n_files, job->files[i]);
         if (!add_file(merge, job->files[i], HP_MERGE_ADD))
             return false;
+    }
+    hp_progress_clear();
     return true;
 }
 

@@ -98,6 +98,17 @@ static void print_change(FILE *stream, const struct hp_top_report *report) {
     free(shrunk);
 }
 
+/* The base's name may be long: on a terminal it gets what is left of a line. */
+static void print_base(FILE *stream, const struct hp_top_report *report, const char *total) {
+    char *rest = hp_memory_format("; %% of the %s that changed", total);
+    size_t taken = strlen("compared with ") + strlen(rest);
+    char *base = report->width > taken + 5 ? hp_text_fit(report->base, report->width - taken)
+                                           : hp_text_clean(report->base);
+    fprintf(stream, "compared with %s%s\n", base, rest);
+    free(base);
+    free(rest);
+}
+
 static void print_total(FILE *stream, const struct hp_top_report *report) {
     char period[HP_TEXT_NUMBER];
     const struct hp_profile *profile = report->profile;
@@ -121,11 +132,8 @@ static void print_total(FILE *stream, const struct hp_top_report *report) {
     if (profile->period > 1 && strcmp(profile->period_type.unit, "bytes") == 0)
         fprintf(stream, ", a sample every %s", hp_text_value(period, profile->period, "bytes", false));
     fputc('\n', stream);
-    if (report->base != NULL) {
-        char *base = hp_text_clean(report->base);
-        fprintf(stream, "compared with %s; %% of the %s that changed\n", base, total);
-        free(base);
-    }
+    if (report->base != NULL)
+        print_base(stream, report, total);
     free(total);
     free(name);
 }

@@ -23,7 +23,8 @@ static const char usual[] = "heap_v2/4096\n"
                             "  t0: 3: 300 [30: 3000] the main thread\n"
                             "@ 0x7fa010 0x7fa020 0x7f0101 0x401201\n"
                             "  t*: 10: 5120 [20: 20480]\n"
-                            "  t0: 10: 5120 [20: 20480]\n"
+                            "  t0: 9: 4608 [19: 20000]\n"
+                            "  t1: 1: 512 [1: 480]\n"
                             "@ 0x401201\n"
                             "  t*: 0: 0 [1: 1048576]\n"
                             "  t7: 0: 0 [1: 1048576]\n"
@@ -76,6 +77,7 @@ static void reads_stacks_and_counters(void **state) {
     for (size_t i = 0; i < 2; i++)
         for (size_t type = 0; type < 4; type++)
             assert_int_equal(profile->samples[i].values[type], expected[i][type]);
+    assert_int_equal(profile->samples[2].values[2], 65); /* 64.501 */
     hp_profile_free(profile);
 }
 

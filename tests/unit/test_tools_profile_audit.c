@@ -142,6 +142,10 @@ static void counts_what_no_sample_uses(void **state) {
     assert_true(audit_builder(&audit, &error));
     assert_int_equal(audit.unused_locations, 1);
     assert_int_equal(audit.unused_mappings, 1);
+    builder.profile.n_sample = 0;
+    assert_true(audit_builder(&audit, &error));
+    assert_int_equal(audit.unused_locations, 4);
+    assert_int_equal(audit.unused_mappings, 1); /* the main binary may stand alone */
 }
 
 static void ids_from_2(void) {

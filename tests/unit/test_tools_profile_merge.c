@@ -248,13 +248,13 @@ static void renews_its_own_mean_size(void **state) {
             builder_comment(&builder, "heapprof: 0.1.0");
         set_label("bytes", "", 100);
         must_add(merge, HP_MERGE_ADD);
-        set_label("bytes", "", 31);
-        builder.values[0][0] = 3; /* 93 bytes in 3 objects; with the 100 in 1 of before: 48.25 */
-        builder.values[0][1] = 93;
+        set_label("bytes", "", 32);
+        builder.values[0][0] = 3; /* 95 bytes in 3 objects; with the 100 in 1 of before: 48.75 */
+        builder.values[0][1] = 95;
         must_add(merge, HP_MERGE_ADD);
         struct hp_profile *profile = finish(merge);
         assert_int_equal(profile->n_samples, ours ? 3 : 4);
-        assert_int_equal(profile->samples[0].labels[0].number, ours ? 48 : 100);
+        assert_int_equal(profile->samples[0].labels[0].number, ours ? 49 : 100);
         hp_profile_free(profile);
     }
 }

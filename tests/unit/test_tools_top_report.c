@@ -175,7 +175,7 @@ static void prints_json(void **state) {
     (void)state;
     builder_init(&builder);
     builder.functions[0].name = builder_string(&builder, "\"q\\\n<x>");
-    char *text = report_as(JSON, 80, 2, false);
+    char *text = report_as(JSON, 80, 3, false);
     static const char *const expected[] = {
         "\"version\": 1,",
         "\"profile\": \"a\\\"b\\\\xff.pb.gz\",",
@@ -200,7 +200,11 @@ static void prints_json(void **state) {
         "\"line\": 10,",
         "\"cum\": 100,",
         "\"cum_percent\": 40.0",
-        "\"rows_left_out\": 2\n",
+        "\"flat\": 0,",
+        "\"flat_percent\": 0.0,",
+        "\"cum\": 250,",
+        "\"cum_percent\": 100.0",
+        "\"rows_left_out\": 1\n",
     };
     const char *at = text;
     for (size_t i = 0; i < ROWS(expected); i++) {

@@ -38,6 +38,7 @@ agree() { # RESULT ARGUMENT...: the result alone, and pprof's own sum of the arg
     done
     if [ -n "$standalone" ]; then
         "$standalone" -raw -symbolize=none "$result" >/dev/null 2>said || { cat said; fail "pprof refuses $result"; }
+        [ ! -s said ] || { cat said; fail "pprof warns of $result"; }
     fi
 }
 
