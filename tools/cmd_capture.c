@@ -55,7 +55,7 @@ static void print_help(FILE *stream) {
           "  -a, --all                each process of the service, not one\n"
           "  -r, --raw                addresses only: look up no symbols\n"
           "  -p, --search-path DIR    look there first for binaries and debug info\n"
-          "      --no-debuginfod      do not ask debuginfod, even if DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod      ask no debuginfod server, though one is named\n"
           "  -h, --help               this text\n"
           "\n"
           "Names come from the process's own files, deleted ones too, and from wherever\n"

@@ -19,7 +19,7 @@ printf 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d[0] && n < 0
 clang -fsanitize=fuzzer,address try.c -o try 2>try.log || { echo "SKIP: clang has no libFuzzer here"; exit 77; }
 
 flags="-g -O1 -std=gnu11 -D_GNU_SOURCE -I$project -I$project/tools -I$project/tests -I$proto"
-flags+=" -DHP_LIBDIR=\"lib\" -DHP_FULL_LIBDIR=\"/lib\" -fsanitize=fuzzer-no-link,address"
+flags+=" -DHP_LIBDIR=\"lib\" -DHP_FULL_LIBDIR=\"/lib\" -DHP_VERSION=\"0\" -fsanitize=fuzzer-no-link,address"
 # A header may be newer than an object: then all are made again.
 newest=$(find "$project/tools" "$project/heapprof" -name '*.[ch]' -newer built -print -quit 2>/dev/null || true)
 if [[ ! -e built || -n $newest ]]; then
