@@ -23,7 +23,7 @@ static void print_help(FILE *stream) {
           "  -j, --json            one JSON object, with all that `heapprof status` knows\n"
           "  -h, --help            this text\n"
           "\n"
-          "example: heapprof list\n",
+          "Example: heapprof list\n",
           stream);
 }
 

@@ -33,7 +33,7 @@ static void print_help(FILE *stream) {
           "                        after a change, against the limit\n"
           "  -h, --help            this text\n"
           "\n"
-          "example: heapprof status --json edge_service >before.json\n",
+          "Example: heapprof status --json edge_service >before.json\n",
           stream);
 }
 

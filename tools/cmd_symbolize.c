@@ -33,7 +33,7 @@ static void print_help(FILE *stream) {
           "                          .symbolized.pb.gz for its ending). FILE itself is fine\n"
           "  -p, --search-path DIR   look there first: a copy of the machine's /, a debug\n"
           "                          folder with .build-id, or simply the files; repeatable\n"
-          "      --no-debuginfod     do not ask debuginfod, even if DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod     ask no debuginfod server, though one is named\n"
           "  -h, --help              this text\n"
           "\n"
           "Example: heapprof symbolize -p /srv/builds/1.4.2 dump.pb.gz -o named.pb.gz\n",

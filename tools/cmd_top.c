@@ -47,7 +47,7 @@ static void print_help(FILE *stream) {
           "                        all that changed, more or less\n"
           "  -e, --exact           plain numbers instead of KiB, MiB\n"
           "      --json            for programs; the keys are in docs/profile.md\n"
-          "      --no-debuginfod   ask no debuginfod server, even if DEBUGINFOD_URLS is set\n"
+          "      --no-debuginfod   ask no debuginfod server, though one is named\n"
           "  -h, --help            this text\n"
           "\n"
           "Example: what the request handlers have come to hold since the first dump\n"

@@ -102,6 +102,21 @@ static void take_block(struct hp_help_text *help, const char *block, size_t leng
         line = take_option(help, line, end);
 }
 
+/* Each form of the usage in a line of its own; a line that does not begin with the command goes on with the
+ * last one. */
+static char *usage_of(const char *block, size_t length) {
+    char *usage = hp_memory_format("%s", "");
+    for (const char *line = block, *end = block + length; line < end; line = next_line(line)) {
+        char *part = in_one_line(line, strcspn(line, "\n"));
+        bool is_new = *usage == '\0' || strncmp(part, "heapprof ", 9) == 0;
+        char *longer = hp_memory_format("%s%s%s", usage, *usage == '\0' ? "" : is_new ? "\n" : " ", part);
+        free(usage);
+        free(part);
+        usage = longer;
+    }
+    return usage;
+}
+
 void hp_help_parse(struct hp_help_text *help, const char *name, const char *summary, const char *text) {
     static const char usage[] = "usage: ", example[] = "Example: ";
     *help = (struct hp_help_text){.name = hp_memory_format("%s", name),
@@ -113,7 +128,7 @@ void hp_help_parse(struct hp_help_text *help, const char *name, const char *summ
         const char *end = strstr(text, "\n\n");
         size_t length = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
         if (help->usage == NULL) {
-            help->usage = in_one_line(text + sizeof usage - 1, length - (sizeof usage - 1));
+            help->usage = usage_of(text + sizeof usage - 1, length - (sizeof usage - 1));
         } else if (strncmp(text, example, sizeof example - 1) == 0) {
             free(help->example);
             help->example = hp_memory_format("%s", text + sizeof example - 1);

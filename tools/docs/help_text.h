@@ -31,7 +31,7 @@ struct hp_help_option {
 struct hp_help_text {
     char *name;                 /* the command's */
     char *summary;              /* of the overview */
-    char *usage;                /* without "usage: "; in one line */
+    char *usage;                /* without "usage: "; each form a line */
     char *blocks[HP_HELP_MOST]; /* paragraphs before and after the options, lines as they are */
     struct hp_help_option options[HP_HELP_MOST];
     char *example;                               /* without "Example: ", lines as they are; "" without one */

@@ -60,6 +60,7 @@ for command in "${commands[@]}"; do
     [[ " $all" == *" $command "* ]] || fail "bash does not offer $command"
     grep -q "^$command:" zsh_commands || fail "zsh does not offer $command"
     grep -qE "^ {3}heapprof $command$" text || fail "the page lacks $command"
+    [ "$command" = help ] || "$heapprof" help "$command" | grep -q '^Example: ' || fail "$command has no example"
     sed -n "/^   heapprof $command\$/,/^   heapprof /p" text >section
     offered=" $(complete_words heapprof "$command" --) "
     zsh stand_in.zsh "$docs/_heapprof" "$command" >specifications
