@@ -54,6 +54,9 @@ static void print_bash_command(FILE *stream, const struct hp_docs *docs, const s
     case HP_DOCS_FILE:
         fputs("_heapprof_files -f", stream);
         break;
+    case HP_DOCS_PROCESS:
+        fputs("_heapprof_words \"$(_heapprof_processes)\"", stream);
+        break;
     default:
         fputs("return", stream);
     }
@@ -100,6 +103,12 @@ static void print_bash_helpers(FILE *stream) {
           "    local IFS=$'\\n'\n"
           "    compopt -o filenames 2>/dev/null\n"
           "    COMPREPLY=($(compgen \"$1\" -- \"$word\"))\n"
+          "}\n"
+          "\n"
+          "# Numbers and services of what heapprof profiles here; long names are cut in the list.\n"
+          "_heapprof_processes() {\n"
+          "    \"${COMP_WORDS[0]}\" list 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $1; if ($2 !~ "
+          "/[.][.][.]/) print $2 }'\n"
           "}\n"
           "\n"
           "# The words from $1 on are another program's command line.\n"
@@ -199,6 +208,8 @@ static const char *zsh_operand(enum hp_docs_kind kind) {
         return "'(-)1:program:_command_names -e' '*::arguments:_normal'";
     case HP_DOCS_COMMAND:
         return "\"1:command:($topics)\"";
+    case HP_DOCS_PROCESS:
+        return "'*:process:_heapprof_processes'";
     default:
         return "'*: : '";
     }
@@ -214,6 +225,13 @@ static void print_zsh_command(FILE *stream, const struct hp_help_text *help) {
 void hp_docs_zsh(FILE *stream, const struct hp_docs *docs) {
     fputs("#compdef heapprof\n"
           "# zsh completion for heapprof; made from its help texts.\n"
+          "\n"
+          "_heapprof_processes() {\n"
+          "    local -a processes\n"
+          "    processes=(${(f)\"$(_call_program processes heapprof list 2>/dev/null |\n"
+          "        awk '$1 ~ /^[0-9]+$/ { print $1 \":\" $2 }')\"})\n"
+          "    _describe -t processes process processes\n"
+          "}\n"
           "\n"
           "_heapprof() {\n"
           "    local -a commands\n"

@@ -27,6 +27,8 @@ enum hp_docs_kind hp_docs_operand_kind(const struct hp_help_text *help) {
         return HP_DOCS_PROGRAM;
     if (strstr(help->usage, "COMMAND") != NULL)
         return HP_DOCS_COMMAND;
+    if (strstr(help->usage, "PID") != NULL)
+        return HP_DOCS_PROCESS;
     return strstr(help->usage, "FILE") != NULL ? HP_DOCS_FILE : HP_DOCS_ANYTHING;
 }
 

@@ -27,7 +27,8 @@ enum hp_docs_kind {
     HP_DOCS_FILE,
     HP_DOCS_FOLDER,
     HP_DOCS_PROGRAM,
-    HP_DOCS_COMMAND
+    HP_DOCS_COMMAND,
+    HP_DOCS_PROCESS
 };
 
 enum hp_docs_kind hp_docs_argument_kind(const struct hp_help_option *option);

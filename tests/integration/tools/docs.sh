@@ -90,6 +90,16 @@ expect "folder " heapprof run --dump-dir fo
 expect "run " heapprof help ru
 expect "env " heapprof help en
 expect " " heapprof top -n ""
+# A stand-in for the command: what is profiled here, is another's.
+cat >listing <<'END'
+#!/bin/sh
+echo "    PID  SERVICE       BUILD ID      USAGE"
+echo "   4711  edge_service  abfa29c5    9.2 MiB"
+echo "   4712  edge...vice   abfa29c5    9.2 MiB"
+END
+chmod +x listing
+expect "4711 4712 " ./listing status 47
+expect "edge_service " ./listing capture e
 [[ " $(complete_words heapprof run tru)" == *" true "* ]] || fail "bash does not offer programs to run"
 [[ " $(complete_words heapprof run --limit = 1G -- tru)" == *" true "* ]] || fail "bash offers no program after --"
 expect "file.pb.gz " heapprof run --limit 1G cat fi
