@@ -74,9 +74,11 @@ export async function open(browser, path, { width = 1280, height = 900, theme = 
   return page;
 }
 
-/** Waits until d3 has nothing left to move. */
-async function settle(page) {
-  await page.waitForFunction(() => Array.from(document.querySelectorAll("#graph *")).every((element) => element.__transition === undefined));
+/** Waits until d3 has nothing left to move; when that was, in ms after the navigation began. */
+export async function settle(page) {
+  const end = await page.waitForFunction(() =>
+    Array.from(document.querySelectorAll("#graph *")).every((element) => element.__transition === undefined) && performance.now());
+  return end.jsonValue();
 }
 
 /** The frames that are drawn: what each shows and tells, and where it is. */

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { axeSource, details, frames, launch, makePage, open, rows, saveProfile, work } from "./browser.mjs";
+import { axeSource, details, frames, launch, makePage, open, rows, saveProfile, settle, work } from "./browser.mjs";
 import { sumBelow, sumByFunction, typeNames } from "./pprof.mjs";
 
 const [ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE] = [0, 1, 2, 3];
@@ -128,6 +128,31 @@ onShop("the pointer on a frame shows what is known of it", async (page) => {
   assert.equal((await details(page)).name, "Everything");
 });
 
+onShop("by callers, the share is that of the function called", async (page) => {
+  await choose(page, "Callers");
+  await frame(page, "load_config").hover();
+  const told = await details(page);
+  assert.equal(told.Bytes, "200.0 KiB");
+  assert.equal(told["Of callee"], "100.0%");
+  await choose(page, typeTexts[ALLOC_SPACE]);
+  await frame(page, "load_config").hover();
+  assert.equal((await details(page))["Of callee"], share(204800, 5120000 + 204800));
+  await frame(page, "text_grow").hover();
+  assert.equal((await details(page))["Of callee"], undefined);
+  assert.equal((await details(page))["Of total"], share(5120000 + 204800, sum(ALLOC_SPACE)));
+});
+
+onShop("the graph is as wide as its place, in every view", async (page) => {
+  for (const [view, width] of [["Callers", 400], ["Call tree", 400], ["Callers", 1280], ["Call tree", 1280]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await choose(page, view);
+    await page.waitForTimeout(50);
+    const [{ width: drawn }] = await frames(page);
+    const room = await page.evaluate(() => document.getElementById("graph").clientWidth);
+    assert.ok(drawn > 0.9 * room && drawn <= room, `${view} at ${width}: ${drawn} of ${room} px`);
+  }
+});
+
 onShop("a click zooms in; the button, or Escape, out again", async (page) => {
   const full = (await frames(page)).find(({ kind }) => kind === "root").width;
   assert.ok(await page.isDisabled("#reset"));
@@ -193,6 +218,7 @@ onShop("the keyboard reaches and does everything", async (page) => {
 onShop("the focus is seen", async (page) => {
   await page.focus('g.frame[tabindex="0"]');
   await page.keyboard.press("ArrowDown");
+  await settle(page);
   const [ring, rect] = await page.evaluate(() => [document.querySelector(".focus-ring"), document.activeElement.querySelector("rect")].map((element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
     return { left, top, width, height, visible: getComputedStyle(element).visibility };
@@ -415,13 +441,13 @@ test("20,000 frames open in no time", async () => {
   const times = [];
   for (let i = 0; i < 3; i++) {
     const page = await open(browser, path);
+    times.push(await settle(page));
     const count = await page.evaluate(() => JSON.parse(document.getElementById("profile").textContent).nodes.parent.length);
     assert.ok(count > 20000, `${count} frames`);
-    times.push(await page.evaluate(() => performance.getEntriesByName("drawn")[0].startTime));
     assert.deepEqual(page.faults, []);
   }
   const best = Math.min(...times);
-  console.log(`20,000 frames: drawn ${times.map((time) => time.toFixed(0)).join(", ")} ms after the navigation began`);
+  console.log(`20,000 frames: ${times.map((time) => time.toFixed(0)).join(", ")} ms from the navigation until all is drawn`);
   // A second is the aim; a machine that runs other tests meanwhile may take longer.
   assert.ok(best < 3000, `${best} ms`);
 });

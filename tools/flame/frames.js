@@ -88,8 +88,8 @@ export class Frames {
     if (described.partner >= 0)
       facts.push([capitalized(this.profile.types[described.partner]), this.#text(node, described.partner)]);
     facts.push(["Of total", formatShare(this.value(node), this.value(0))]);
-    if (node !== 0)
-      facts.push([this.shown.isCallers ? "Of called" : "Of caller",
+    if (node !== 0 && !(this.shown.isCallers && tree.parents[node] === 0))
+      facts.push([this.shown.isCallers ? "Of callee" : "Of caller",
                   formatShare(this.value(node), this.value(tree.parents[node]))]);
     if (!this.shown.isCallers && node !== 0)
       facts.push(["Itself", formatValue(tree.self[side][type][node], described.unit)]);

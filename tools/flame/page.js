@@ -114,7 +114,7 @@ class Page {
 
   afterValues() {
     const { label } = this.profile.types[this.shown.type];
-    $("graph-title").textContent = `${label}, ${this.shown.isCallers ? "by who allocated, and its callers" : "by call path"}`;
+    $("graph-title").textContent = `${label}: ${this.shown.isCallers ? "who allocated, and its callers" : "call tree"}`;
     this.mark();
     this.table.show({ type: this.shown.type, side: this.shown.side, found: this.found });
     this.inspect(this.graph.zoomed);
@@ -194,4 +194,3 @@ class Page {
 }
 
 new Page(new Profile(JSON.parse($("profile").textContent)));
-performance.mark("drawn");
