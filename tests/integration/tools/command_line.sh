@@ -137,6 +137,11 @@ says err 'heapprof: bad\x1b[2Jname: '
 
 shows() { # ARGUMENT...
     run 0 "$@"
+for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
+    "help list" "help status" "help capture" "help flame" "help diff" "help merge" "help symbolize" "help convert" "list -h" \
+    "status --help" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
+    # shellcheck disable=SC2086
+    run 0 $arguments
     silent err
     [ -s out ] || fail "$what: nothing"
     fits
@@ -161,6 +166,9 @@ run 0 help env
 for variable in HEAPPROF HEAPPROF_LIMIT HEAPPROF_THRESHOLDS HEAPPROF_SAMPLE HEAPPROF_DUMP_DIR HEAPPROF_SERVICE; do
     grep -qE "^$variable " out || fail "help env lacks $variable"
 done
+run 0 help
+says out "check"
+
 if [ -w /dev/full ]; then
     status=0
     "$heapprof" help >/dev/full 2>err || status=$?
