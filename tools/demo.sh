@@ -83,6 +83,8 @@ The metrics code holds about two thirds: exporting was switched off, recording w
 (examples/edge_service/metrics.h tells the story).
 
 == Next, in $PWD
+  as a flamegraph: one page for a browser
+    $build/heapprof flame $dump
   by callers
     $build/heapprof top --sort cum $dump
   all that was ever asked for, freed or not
