@@ -19,6 +19,7 @@ enum {
 struct line {
     uint32_t function;
     int64_t number, self, total;
+    size_t seen; /* the last sample that counted for its total, from 1 */
 };
 
 /* What is only needed to add more. */
@@ -228,7 +229,10 @@ static void add_step(const struct adding *adding, const struct hp_sample *sample
     struct line *weighed = &building->lines[line];
     uint32_t function = weighed->function;
     int64_t weight = magnitude(sample->values[adding->type_of[tree->default_type]]);
-    weighed->total = hp_profile_add(weighed->total, weight);
+    if (weighed->seen != building->n_sample) {
+        weighed->seen = building->n_sample;
+        weighed->total = hp_profile_add(weighed->total, weight);
+    }
     if (building->seen[function] != building->n_sample) {
         building->seen[function] = building->n_sample;
         add_values(adding, sample, tree->function_total, function);

@@ -58,7 +58,7 @@ struct hp_flame_tree *hp_flame_tree_new(void);
  * sample types of the first; nothing was added and `error` says so.
  *
  * A tree has at most 4 million nodes (fewer for a profile with more than four sample types), and none
- * deeper than 1000: some 700 MiB at the most.
+ * deeper than 1000: some 750 MiB at the most.
  */
 bool hp_flame_tree_add(struct hp_flame_tree *tree, const struct hp_profile *profile, enum hp_flame_side side,
                        struct hp_error *error);

@@ -21,7 +21,7 @@ function randomSource(seed) {
 function randomStacks(seed, count, names) {
   const random = randomSource(seed);
   return Array.from({ length: count }, () => ({
-    frames: Array.from({ length: 1 + random(12) }, () => `f${random(names)}@src/${random(1)}.c:1`),
+    frames: Array.from({ length: 1 + random(12) }, () => `f${random(names)}@src/a.c:${1 + random(3)}`),
     values: [random(50), random(50000), random(50), random(50000)],
   }));
 }
@@ -86,7 +86,7 @@ for (const [seed, count, names] of [[1, 1, 3], [2, 40, 3], [3, 500, 8], [4, 2000
 test("what a search matches counts each stack once", () => {
   const stacks = randomStacks(5, 500, 30);
   const profile = new Profile(dataOf(stacks));
-  for (const text of ["f1", "F2", "f7", "src/0", "none"]) {
+  for (const text of ["f1", "F2", "f7", "src/a", "none"]) {
     const found = profile.search(text);
     const matches = (frame) => frame.toLowerCase().includes(text.toLowerCase());
     for (let type = 0; type < 4; type++)
@@ -122,6 +122,16 @@ test("a tree too large for a page keeps its sums, also by callers", () => {
     assert.equal(profile.functionSelf(number, "now", 3), sums.get(`leaf${leaf}`).self);
   }
   assert.ok(functions.includes(REST));
+});
+
+test("functions are shown at the lines where heapprof top shows them", () => {
+  const stacks = randomStacks(7, 300, 20);
+  const profile = new Profile(dataOf(stacks));
+  const top = execFileSync(command, ["top", "-n", "0", "-"], { input: makeProfile({ stacks }), encoding: "utf8" });
+  const printed = [...top.matchAll(/ (f\d+) +(src\/a\.c:\d+)$/gm)];
+  assert.equal(printed.length, profile.functionCount);
+  for (const [, name, place] of printed)
+    assert.equal(profile.functionPlace(profile.data.functions.name.indexOf(name)), place, name);
 });
 
 test("the same sizes as heapprof top prints", () => {

@@ -1,8 +1,6 @@
 // The flamegraph: d3-flame-graph draws it; what it lacks is added after each drawing: roles and names for screen
 // readers, movement by keyboard, colours, marks.
 
-
-
 const cellHeight = 24;
 const leastWidth = 1; // pixels: a narrower frame is not drawn until a zoom makes it wider
 const zoomTime = window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
@@ -78,14 +76,19 @@ export class Graph {
     if (this.#chart === null || this.#chart.width() === this.#width())
       return;
     this.#chart.width(this.#width()).transitionDuration(0);
-    this.#redraw(() => this.#chart.update());
+    this.#redraw(() => this.#update());
     this.#chart.transitionDuration(zoomTime);
   }
 
   /** The same tree with other values; the zoom stays. */
   setValues(values) {
     this.values = values;
-    this.#redraw(() => this.#chart.update());
+    this.#redraw(() => this.#update());
+  }
+
+  #update() {
+    this.#chart.update();
+    this.#decorate();
   }
 
   resetZoom() {
@@ -96,7 +99,6 @@ export class Graph {
   #redraw(draw) {
     const hadFocus = this.hasFocus;
     draw();
-    this.#decorate();
     if (hadFocus && !this.hasFocus)
       this.#focus(this.#current);
   }
@@ -119,6 +121,7 @@ export class Graph {
       element.dataset.match = this.#matched.has(this.tree.functions[node]) ? "yes" : "no";
   }
 
+  /** The chart has drawn what was clicked, or zoomed to by its own methods. */
   #onZoom(d) {
     this.zoomed = d.data.node;
     this.#current = d;
