@@ -3,23 +3,27 @@
 #include <stdatomic.h>
 
 #include "heapprof/base/arena.h"
+#include "heapprof/base/buckets.h"
 #include "heapprof/base/lock.h"
 #include "heapprof/base/rng.h"
 
-enum { BUCKETS = 1 << 15 };
+/* A bucket for 8 frames of a full table, which hardly any program has. */
+enum { FRAMES_A_BUCKET = 8, BUCKETS_MIN = 1 << 12, BUCKETS_MAX = 1 << 16 };
 
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_FRAMES); /* one writer at a time; readers need none */
 static uint32_t (*module_of)(uintptr_t pc);
 static struct hp_frame *frames;
 static uint32_t frames_max;
 static _Atomic uint32_t *buckets;
+static size_t bucket_count; /* a power of two */
 static _Atomic uint32_t count;
 
 bool hp_frame_table_init(size_t cap_bytes, uint32_t (*find_module)(uintptr_t pc)) {
     module_of = find_module;
     frames_max = (uint32_t)(cap_bytes / sizeof *frames);
     frames = hp_pages_map(cap_bytes);
-    buckets = hp_pages_map(BUCKETS * sizeof *buckets);
+    bucket_count = hp_bucket_count(frames_max / FRAMES_A_BUCKET, BUCKETS_MIN, BUCKETS_MAX);
+    buckets = hp_pages_map(bucket_count * sizeof *buckets);
     return frames != NULL && buckets != NULL;
 }
 
@@ -54,7 +58,7 @@ static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) 
 }
 
 uint32_t hp_frame_table_add(uintptr_t pc) {
-    _Atomic uint32_t *bucket = &buckets[hp_rng_mix(pc) % BUCKETS];
+    _Atomic uint32_t *bucket = &buckets[hp_rng_mix(pc) & (bucket_count - 1)];
     uint32_t module = module_of(pc);
     uint32_t number = find(bucket, pc, module);
     if (number != 0) {

@@ -1,6 +1,7 @@
 #include "heapprof/bookkeeping/live_set.h"
 
 #include "heapprof/base/arena.h"
+#include "heapprof/base/buckets.h"
 #include "heapprof/base/lock.h"
 
 /*
@@ -34,16 +35,8 @@ static struct shard *shard_of(size_t bucket) {
     return &shards[bucket % SHARDS];
 }
 
-static size_t bucket_count(uint64_t expected) {
-    size_t count = HP_LIVE_BUCKETS_MIN;
-    while (count < expected && count < HP_LIVE_BUCKETS_MAX) {
-        count *= 2;
-    }
-    return count;
-}
-
 bool hp_live_set_init(size_t cap_bytes, uint64_t expected) {
-    size_t count = bucket_count(expected);
+    size_t count = hp_bucket_count(expected, HP_LIVE_BUCKETS_MIN, HP_LIVE_BUCKETS_MAX);
     segments = hp_pages_map(SEGMENTS_MAX * sizeof *segments);
     homes = hp_pages_map(SEGMENTS_MAX);
     _Atomic uint32_t *buckets = hp_pages_map(count * sizeof *buckets);

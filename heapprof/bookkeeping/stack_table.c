@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "heapprof/base/arena.h"
+#include "heapprof/base/buckets.h"
 #include "heapprof/base/lock.h"
 #include "heapprof/base/rng.h"
 #include "heapprof/bookkeeping/frame_table.h"
@@ -17,7 +18,8 @@
  * there, which nearly every one is, is found without a lock, and threads that sample at the same place do not
  * hinder each other in this.
  */
-enum { SHARDS = 64, BUCKETS = 1 << 16, UNIT = 16, READER_PATIENCE_NS = 5000000 };
+enum { SHARDS = 64, UNIT = 16, READER_PATIENCE_NS = 5000000 };
+enum { BYTES_A_BUCKET = 512, BUCKETS_MIN = 1 << 12, BUCKETS_MAX = 1 << 17 }; /* three stacks or so, when it is full */
 
 struct record {
     uint64_t hash;
@@ -39,6 +41,7 @@ static size_t region_bytes;
 static _Atomic size_t region_top;
 static _Atomic uint64_t stacks;
 static _Atomic uint32_t *buckets;
+static size_t bucket_count; /* a power of two */
 
 static struct record *record_at(uint32_t reference) {
     return (struct record *)(void *)(region + (size_t)reference * UNIT);
@@ -50,7 +53,7 @@ static size_t record_bytes(uint32_t depth) {
 }
 
 static struct shard *shard_of(uint64_t hash) {
-    return &shards[hash % BUCKETS % SHARDS];
+    return &shards[hash % SHARDS];
 }
 
 /* A whole record at the region's top; 0 when there is no room. */
@@ -74,7 +77,8 @@ static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bo
 
 bool hp_stack_table_init(size_t cap_bytes) {
     region = hp_pages_map(cap_bytes);
-    buckets = hp_pages_map(BUCKETS * sizeof *buckets);
+    bucket_count = hp_bucket_count(cap_bytes / BYTES_A_BUCKET, BUCKETS_MIN, BUCKETS_MAX);
+    buckets = hp_pages_map(bucket_count * sizeof *buckets);
     if (region == NULL || buckets == NULL) {
         return false;
     }
@@ -113,7 +117,7 @@ static bool same(const struct record *r, uint64_t hash, const struct hp_stack_tr
 }
 
 static uint32_t find(uint64_t hash, const struct hp_stack_trace *trace) {
-    uint32_t reference = atomic_load_explicit(&buckets[hash % BUCKETS], memory_order_acquire);
+    uint32_t reference = atomic_load_explicit(&buckets[hash & (bucket_count - 1)], memory_order_acquire);
     while (reference != 0 && !same(record_at(reference), hash, trace)) {
         reference = record_at(reference)->next;
     }
@@ -141,7 +145,7 @@ static uint32_t insert(uint64_t hash, const struct hp_stack_trace *trace) {
     if (reference == 0) {
         reference = append(hash, frames, trace->depth, trace->truncated);
         if (reference != 0) {
-            _Atomic uint32_t *bucket = &buckets[hash % BUCKETS];
+            _Atomic uint32_t *bucket = &buckets[hash & (bucket_count - 1)];
             record_at(reference)->next = atomic_load_explicit(bucket, memory_order_relaxed);
             atomic_store_explicit(bucket, reference, memory_order_release);
         }
