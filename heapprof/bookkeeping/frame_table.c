@@ -12,7 +12,7 @@ enum { FRAMES_A_BUCKET = 8, BUCKETS_MIN = 1 << 12, BUCKETS_MAX = 1 << 16 };
 
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_FRAMES); /* one writer at a time; readers need none */
 static uint32_t (*module_of)(uintptr_t pc);
-static struct hp_frame *frames;
+struct hp_frame *hp_frame_table;
 static uint32_t frames_max;
 static _Atomic uint32_t *buckets;
 static size_t bucket_count; /* a power of two */
@@ -20,26 +20,22 @@ static _Atomic uint32_t count;
 
 bool hp_frame_table_init(size_t cap_bytes, uint32_t (*find_module)(uintptr_t pc)) {
     module_of = find_module;
-    frames_max = (uint32_t)(cap_bytes / sizeof *frames);
-    frames = hp_pages_map(cap_bytes);
+    frames_max = (uint32_t)(cap_bytes / sizeof *hp_frame_table);
+    hp_frame_table = hp_pages_map(cap_bytes);
     bucket_count = hp_bucket_count(frames_max / FRAMES_A_BUCKET, BUCKETS_MIN, BUCKETS_MAX);
     buckets = hp_pages_map(bucket_count * sizeof *buckets);
-    return frames != NULL && buckets != NULL;
+    return hp_frame_table != NULL && buckets != NULL;
 }
 
 uint32_t hp_frame_table_count(void) {
     return atomic_load_explicit(&count, memory_order_acquire);
 }
 
-const struct hp_frame *hp_frame_table_get(uint32_t number) {
-    return &frames[number - 1];
-}
-
 /* After dlclose another binary may have the same program counters: the module tells them apart. */
 static uint32_t find(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) {
     uint32_t number = atomic_load_explicit(bucket, memory_order_acquire);
-    while (number != 0 && (frames[number - 1].pc != pc || frames[number - 1].module != module)) {
-        number = frames[number - 1].next;
+    while (number != 0 && (hp_frame_table[number - 1].pc != pc || hp_frame_table[number - 1].module != module)) {
+        number = hp_frame_table[number - 1].next;
     }
     return number;
 }
@@ -49,7 +45,7 @@ static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) 
     if (index == frames_max) {
         return 0;
     }
-    frames[index] = (struct hp_frame){
+    hp_frame_table[index] = (struct hp_frame){
         .pc = pc, .module = module, .next = atomic_load_explicit(bucket, memory_order_relaxed)};
     /* The count first: who finds the frame may put it into a stack, and a snapshot has the frames of its stacks. */
     atomic_store_explicit(&count, index + 1, memory_order_release);

@@ -26,7 +26,12 @@ uint32_t hp_frame_table_add(uintptr_t pc);
 
 /* Numbers 1..count are valid. */
 uint32_t hp_frame_table_count(void);
-const struct hp_frame *hp_frame_table_get(uint32_t number);
+
+extern struct hp_frame *hp_frame_table __attribute__((visibility("hidden"))); /* the table's own */
+
+static inline const struct hp_frame *hp_frame_table_get(uint32_t number) {
+    return &hp_frame_table[number - 1];
+}
 
 void hp_frame_table_fork_prepare(void);
 void hp_frame_table_fork_parent(void);

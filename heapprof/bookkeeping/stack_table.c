@@ -95,13 +95,24 @@ uint64_t hp_stack_table_count(void) {
     return atomic_load_explicit(&stacks, memory_order_relaxed) - 1;
 }
 
+static inline uint64_t hash_step(uint64_t h, uintptr_t pc) {
+    h = (h ^ pc) * UINT64_C(0x9fb21c651e98df25);
+    return h ^ h >> 32;
+}
+
+/* Every other frame on its own, so that the processor does both at once. */
 static uint64_t hash_of(const struct hp_stack_trace *trace) {
-    uint64_t h = trace->binaries ^ trace->truncated;
-    for (uint32_t i = 0; i < trace->depth; i++) {
-        h = (h ^ trace->pcs[i]) * UINT64_C(0x9fb21c651e98df25);
-        h ^= h >> 32;
+    uint64_t even = trace->binaries ^ trace->truncated;
+    uint64_t odd = trace->depth;
+    uint32_t i = 0;
+    for (; i + 1 < trace->depth; i += 2) {
+        even = hash_step(even, trace->pcs[i]);
+        odd = hash_step(odd, trace->pcs[i + 1]);
     }
-    return hp_rng_mix(h);
+    if (i < trace->depth) {
+        even = hash_step(even, trace->pcs[i]);
+    }
+    return hp_rng_mix(even + hp_rng_mix(odd));
 }
 
 static bool same(const struct record *r, uint64_t hash, const struct hp_stack_trace *trace) {

@@ -190,8 +190,8 @@ HP_EXPORT size_t xallocx(void *object, size_t size, size_t extra, int flags) {
 }
 
 __attribute__((noinline)) void hp_free_candidate(void *object) {
-    if (object != NULL && hp_recorder_free(object) != HP_FREE_DEFERRED) {
-        hp_placement_free(object);
+    if (!hp_live_set_may_hold(object) || (object != NULL && hp_recorder_free(object) != HP_FREE_DEFERRED)) {
+        hp_placement_free(object); /* NULL too, which je_free knows */
     }
 }
 
