@@ -138,13 +138,23 @@ static struct hp_frame_rule condense(const struct hp_cfi_row *row) {
     return rule;
 }
 
+/* No table covers the byte before a return address, but one begins at it: no call has pushed it. Who made this stack
+ * has put it there for its first function to return to (makecontext()), so it is the end. */
+static bool is_made_up(const struct walk *w, const struct hp_loaded *binary, uintptr_t pc, struct hp_cfi_row *row) {
+    return !w->is_exact && hp_cfi_find(binary, pc + 1, row);
+}
+
 /* Learns the rule for `pc`, in the binary of w->place, from its tables. */
 static __attribute__((noinline)) struct hp_frame_rule learn(const struct walk *w, uintptr_t pc) {
     struct hp_loaded binary;
     struct hp_cfi_row row;
     struct hp_frame_rule rule = {.kind = HP_FRAME_NONE};
-    if (hp_loader_view_find(pc, &binary) && hp_cfi_find(&binary, pc, &row)) {
-        rule = condense(&row);
+    if (hp_loader_view_find(pc, &binary)) {
+        if (hp_cfi_find(&binary, pc, &row)) {
+            rule = condense(&row);
+        } else if (is_made_up(w, &binary, pc, &row)) {
+            rule.kind = HP_FRAME_LAST;
+        }
     }
     hp_frame_cache_store(pc, w->place.tag, &rule);
     return rule;
@@ -191,6 +201,12 @@ static enum step step_by_frame_pointer(struct walk *w) {
     return STEP_DONE;
 }
 
+/* A binary's code without tables. A frame pointer of 0 marks the outermost frame (System V ABI, x86-64, 3.4.1; the
+ * AArch64 procedure call standard says the same): so does the loader's, below which constructors run. */
+static enum step step_without_tables(struct walk *w) {
+    return w->frame.fp == 0 ? STEP_LAST : step_by_frame_pointer(w);
+}
+
 /* Sees that w->place is the one around `pc`. False when there is none. */
 static bool enter_place(struct walk *w, uintptr_t pc) {
     if (pc - w->place.start < w->place.end - w->place.start) {
@@ -224,7 +240,7 @@ static enum step step(struct walk *w) {
     case HP_FRAME_UNKNOWN:
         break;
     }
-    return step_by_frame_pointer(w);
+    return step_without_tables(w);
 }
 
 /* Walks out of our own frames to the one that returns to `caller`. */
