@@ -13,38 +13,43 @@ struct list {
     size_t count, capacity;
 };
 
+enum proof {
+    OF_OWN,  /* the process's own, by its name; what is wrong with it is told */
+    OF_NAME, /* the name, or the way to it, is good enough when there is no build id */
+    OF_ID    /* only a build id can show that it is the one */
+};
+
 /* Takes over `path` and `name`; a NULL path adds nothing. */
-static struct hp_binary_place *add(struct list *list, char *path, char *name, bool by_build_id) {
-    static struct hp_binary_place nowhere;
+static void add(struct list *list, char *path, char *name, enum proof proof) {
     if (path == NULL)
-        return &nowhere;
+        return;
     list->places = hp_memory_grow(list->places, list->count, &list->capacity, sizeof *list->places);
-    list->places[list->count] = (struct hp_binary_place){path, name, by_build_id, false};
-    return &list->places[list->count++];
+    list->places[list->count++] = (struct hp_binary_place){path, name, proof == OF_ID, proof == OF_OWN};
 }
 
 /* The mapped file itself, whatever its name leads to now. */
 static void add_mapped(struct list *list, const struct hp_mapping *mapping, pid_t pid, const char *root) {
     add(list,
         hp_memory_format("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start, mapping->limit),
-        hp_memory_format("%s%s", root, mapping->filename), false);
+        hp_memory_format("%s%s", root, mapping->filename), OF_NAME);
     /* map_files wants more rights than this link does. */
     add(list, hp_memory_format("/proc/%d/exe", (int)pid), hp_memory_format("%s%s", root, mapping->filename),
-        true);
+        OF_ID);
 }
 
 static void add_folder(struct list *list, const struct hp_mapping *mapping, const char *folder) {
     const char *slash = strrchr(mapping->filename, '/');
     if (slash != NULL)
-        add(list, hp_memory_format("%s%s", folder, mapping->filename), NULL, false);
-    add(list, hp_memory_format("%s/%s", folder, slash != NULL ? slash + 1 : mapping->filename), NULL, false);
-    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ""), NULL, true);
-    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ""), NULL, true);
+        add(list, hp_memory_format("%s%s", folder, mapping->filename), NULL, OF_NAME);
+    add(list, hp_memory_format("%s/%s", folder, slash != NULL ? slash + 1 : mapping->filename), NULL,
+        OF_NAME);
+    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ""), NULL, OF_ID);
+    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ""), NULL, OF_ID);
 }
 
 static void add_debug_files(struct list *list, const struct hp_mapping *mapping, const char *folder) {
-    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ".debug"), NULL, true);
-    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ".debug"), NULL, true);
+    add(list, hp_binary_places_by_id(folder, "/.build-id", mapping->build_id, ".debug"), NULL, OF_ID);
+    add(list, hp_binary_places_by_id(folder, "", mapping->build_id, ".debug"), NULL, OF_ID);
 }
 
 struct hp_binary_place *hp_binary_places_of(const struct hp_mapping *mapping,
@@ -53,13 +58,13 @@ struct hp_binary_place *hp_binary_places_of(const struct hp_mapping *mapping,
     const char *root = places->root != NULL ? places->root : "";
     if (places->pid > 0)
         add_mapped(&list, mapping, places->pid, root);
-    add(&list, hp_memory_format("%s%s", root, mapping->filename), NULL, false)->is_own = true;
-    /* A file of this name on our side is only the process's own when it can prove it. */
-    if (places->root != NULL)
-        add(&list, hp_memory_format("%s", mapping->filename), NULL, true);
     for (size_t i = 0; i < places->n_folders; i++)
         add_folder(&list, mapping, places->folders[i]);
-    add(&list, hp_binary_places_by_id(debug_folder, "/.build-id", mapping->build_id, ""), NULL, true);
+    add(&list, hp_memory_format("%s%s", root, mapping->filename), NULL, OF_OWN);
+    /* A file of this name on our side is only the process's own when it can prove it. */
+    if (places->root != NULL)
+        add(&list, hp_memory_format("%s", mapping->filename), NULL, OF_ID);
+    add(&list, hp_binary_places_by_id(debug_folder, "/.build-id", mapping->build_id, ""), NULL, OF_ID);
     for (size_t i = 0; i < places->n_folders; i++)
         add_debug_files(&list, mapping, places->folders[i]);
     if (places->root != NULL) {
