@@ -82,7 +82,34 @@ static size_t parse_hex(const char *hex, unsigned char bits[MAX_BUILD_ID]) {
     return length;
 }
 
-/* Asks libdw for a binary of this build id, wherever: a descriptor; -1 without. */
+/* Takes the descriptor if it is one of the binary, else closes it. */
+static int only_matching(int fd, const char *build_id) {
+    if (fd < 0 || is_matching(fd, build_id, NULL))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int ask_for_binary(Dwfl_Module *module, const struct hp_mapping *mapping) {
+    Elf *elf = NULL;
+    char *path = NULL; /* debuginfod's has none */
+    int fd = dwfl_build_id_find_elf(module, NULL, mapping->filename, 0, &path, &elf);
+    free(path);
+    elf_end(elf);
+    return only_matching(fd, mapping->build_id);
+}
+
+/* Many a debuginfod server has the debug info of packages and not the packages. */
+static int ask_for_debug_info(Dwfl_Module *module, const struct hp_mapping *mapping) {
+    void *user_data = NULL;
+    char *path = NULL;
+    int fd = dwfl_standard_find_debuginfo(module, &user_data, mapping->filename, 0, mapping->filename, NULL,
+                                          0, &path);
+    free(path);
+    return only_matching(fd, mapping->build_id);
+}
+
+/* Asks libdw for a binary of this build id, wherever, or its debug info: a descriptor; -1 without. */
 static int find_by_build_id(const struct hp_mapping *mapping) {
     unsigned char bits[MAX_BUILD_ID];
     size_t length = parse_hex(mapping->build_id, bits);
@@ -91,19 +118,13 @@ static int find_by_build_id(const struct hp_mapping *mapping) {
         return -1;
     int fd = -1;
     /* The range is a stand-in: libdw only needs a module to look an id up for. */
-    Dwfl_Module *module = dwfl_report_module(dwfl, mapping->filename, 0, 4096);
+    Dwfl_Module *module = dwfl_report_module(dwfl, mapping->filename, 0, PAGE);
     if (module != NULL && dwfl_module_report_build_id(module, bits, length, 0) == 0) {
-        Elf *elf = NULL;
-        char *path = NULL; /* debuginfod's has none */
-        fd = dwfl_build_id_find_elf(module, NULL, mapping->filename, 0, &path, &elf);
-        free(path);
-        elf_end(elf);
+        fd = ask_for_binary(module, mapping);
+        if (fd < 0)
+            fd = ask_for_debug_info(module, mapping);
     }
     dwfl_end(dwfl);
-    if (fd >= 0 && !is_matching(fd, mapping->build_id, NULL)) {
-        close(fd);
-        fd = -1;
-    }
     return fd;
 }
 

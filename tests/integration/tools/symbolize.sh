@@ -197,26 +197,30 @@ cp profile.pb.gz same.pb.gz
 cmp -s same.pb.gz out.pb.gz || fail "in place: something else"
 "$heapprof" symbolize -p folder -o - - <profile.pb.gz 2>err | cmp -s - out.pb.gz || fail "standard input and output"
 
-# debuginfod on loopback.
+# debuginfod on loopback: with the binary, and with its debug info alone.
 rm -f program/leaky
-if command -v debuginfod >/dev/null; then
-    mkdir served
-    cp full served/leaky
-    port=$((20000 + $$ % 20000))
-    debuginfod --disable-source-scan -p $port -d "$work/served.sqlite" -F served >served.log 2>&1 &
+from_server() { # what file
+    rm -rf served && mkdir served && cp "$2" served/
+    local port=$((20000 + (BASHPID + RANDOM) % 20000)) i
+    debuginfod --disable-source-scan -p "$port" -d "$work/served.sqlite" -F served >served.log 2>&1 &
     server=$!
     # It answers before it has looked at its files, and the client remembers a no.
     for ((i = 0; i < 100; i++)); do
-        DEBUGINFOD_CACHE_PATH=$work/cache.$i DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_TIMEOUT=10 symbolize
+        DEBUGINFOD_CACHE_PATH=$work/cache.$1.$i DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_TIMEOUT=10 symbolize
         grep -q 'leaky: No such file' err || break
         sleep 0.1
     done
-    expect_names "debuginfod"
-    DEBUGINFOD_CACHE_PATH=$work/cache.other DEBUGINFOD_URLS=http://127.0.0.1:$port symbolize --no-debuginfod
+    expect_names "debuginfod with the $1"
+    DEBUGINFOD_CACHE_PATH=$work/cache.none DEBUGINFOD_URLS=http://127.0.0.1:$port symbolize --no-debuginfod
     expect_no_names "--no-debuginfod"
     kill "$server"
     wait "$server" 2>/dev/null || true
     server=
+    rm -f "$work"/served.sqlite*
+}
+if command -v debuginfod >/dev/null; then
+    from_server binary full
+    from_server debug-info leaky.debug
     by_debuginfod=", from debuginfod"
 fi
 
