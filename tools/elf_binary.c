@@ -103,8 +103,8 @@ static int ask_for_binary(Dwfl_Module *module, const struct hp_mapping *mapping)
 static int ask_for_debug_info(Dwfl_Module *module, const struct hp_mapping *mapping) {
     void *user_data = NULL;
     char *path = NULL;
-    int fd = dwfl_standard_find_debuginfo(module, &user_data, mapping->filename, 0, mapping->filename, NULL,
-                                          0, &path);
+    /* Without a name: by the id alone. What has that name now may be a FIFO, which libdw would wait for. */
+    int fd = dwfl_standard_find_debuginfo(module, &user_data, NULL, 0, NULL, NULL, 0, &path);
     free(path);
     return only_matching(fd, mapping->build_id);
 }
