@@ -42,7 +42,7 @@ hold() { # mode megabytes what…
 # Waits until the command succeeds.
 comes() { # command…
     local i
-    for ((i = 0; i < 200; i++)); do
+    for ((i = 0; i < 500; i++)); do
         ! "$@" >/dev/null 2>&1 || return 0
         sleep 0.05
     done

@@ -26,7 +26,7 @@ grep -qE '[0-9]+ processes of other users could not be looked at; root sees them
 # Nobody's, asked by root and by nobody.
 install -d -m 700 -o 65534 "$work/theirs"
 rm -f "$work/theirs/ready"
-XDG_RUNTIME_DIR=$work/theirs HEAPPROF_DUMP_DIR=$work/theirs LD_PRELOAD=$library "${nobody[@]}" "$work/holder" "$work/theirs/ready" 4 &
+XDG_RUNTIME_DIR=$work/theirs HEAPPROF_DUMP_DIR=$work/theirs "${nobody[@]}" env LD_PRELOAD="$library" "$work/holder" "$work/theirs/ready" 4 &
 pid=$!
 started+=("$pid")
 comes test -e "$work/theirs/ready"
