@@ -1,6 +1,7 @@
 #include "heapprof/control/control_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -158,6 +159,17 @@ static void take(int connection) {
     (void)hp_sys_close(connection);
 }
 
+/* What is written to number 2 by mistake, on a thread of ours, must not go into a connection. */
+static void occupy_standard_numbers(void) {
+    int fd = 0;
+    while (fd >= 0 && fd < 2) {
+        fd = hp_sys_open("/dev/null", O_RDWR, 0);
+    }
+    if (fd > 2) {
+        (void)hp_sys_close(fd);
+    }
+}
+
 static void listener_body(void) {
     config.host->thread_begin();
     if (!guard_thread_leave_descriptors()) {
@@ -165,6 +177,7 @@ static void listener_body(void) {
                "no control socket: the kernel gives no table of descriptors; heapprof can't be asked");
         return;
     }
+    occupy_standard_numbers();
     int socket = make_socket();
     int wake = hp_sys_signal_file(WAKE_SIGNAL);
     atomic_store(&listening_thread, hp_sys_gettid());

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "heapprof/base/log.h"
+#include "heapprof/base/sys.h"
 #include "heapprof/control/control_socket.h"
 #include "tests/unit/child.h"
 #include "tests/unit/cmocka_first.h"
@@ -27,7 +28,9 @@
 static const char state[] = "{\"heapprof\":\"test\"}";
 enum { PROFILE_BYTES = 3 * 1000 * 1000 + 7, NOBODY = 65534 };
 
-/* -- The host -- */
+/* -- The host; by system calls, since ThreadSanitizer takes a number for the same file in all tables. -- */
+
+static char scratch_folder[512];
 
 static _Atomic int begun;
 static _Atomic int profiles;
@@ -56,7 +59,7 @@ static int write_profile(int fd) {
         for (size_t i = 0; i < n; i++) {
             bytes[i] = profile_byte(at + i);
         }
-        if (write(fd, bytes, n) != (ssize_t)n) {
+        if (hp_sys_write(fd, bytes, n) != (ssize_t)n) {
             return errno;
         }
     }
@@ -68,7 +71,7 @@ static int open_scratch(bool in_memory) {
         errno = EROFS;
         return -1;
     }
-    return open(scratch_path(""), O_TMPFILE | O_RDWR, 0600);
+    return hp_sys_open(scratch_folder, O_TMPFILE | O_RDWR, 0600);
 }
 
 static const struct hp_control_host host = {.thread_begin = begin,
@@ -79,6 +82,7 @@ static const struct hp_control_host host = {.thread_begin = begin,
 static bool listens_in(const char *folder, bool is_common) {
     static char path[4096];
     (void)snprintf(path, sizeof path, "%s", folder);
+    (void)snprintf(scratch_folder, sizeof scratch_folder, "%s", scratch_path(""));
     struct hp_control_config config = {.host = &host, .folders = {path}, .are_common = is_common};
     hp_log_set_level(HP_LOG_INFO);
     hp_control_init(&config);
@@ -87,6 +91,12 @@ static bool listens_in(const char *folder, bool is_common) {
     }
     hp_control_start();
     return !hp_control_wants_start();
+}
+
+/* A listener that found no folder has ended, and nobody has joined it: no leak. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) {
+    return "report_thread_leaks=0:die_after_fork=0";
 }
 
 /* -- Clients -- */
@@ -327,7 +337,8 @@ static void complains(int (*body)(void), const char *words) {
     assert_int_equal(end.status, 0);
     assert_non_null(strstr(end.said, words));
     assert_non_null(strstr(end.said, "heapprof: no control socket: "));
-    assert_ptr_equal(strchr(end.said, '\n'), end.said + strlen(end.said) - 1); /* one line */
+    const char *first = strstr(end.said, "heapprof: ");
+    assert_null(strstr(first + 1, "heapprof: ")); /* one line; a sanitizer may have its own */
 }
 
 static void test_unsafe_folders(void **unused) {
@@ -536,6 +547,7 @@ static int survives_a_flood(void) {
     CHILD_CHECK(listens_in(scratch_path(""), false) && comes(scratch_path(own_name())));
     enum { OPEN = 16, ALL = 2000 };
     int fds[OPEN] = {0};
+    unsigned before = count_threads();
     unsigned threads = 0;
     unsigned descriptors = 0;
     for (int i = 0; i < ALL; i++) {
@@ -544,7 +556,7 @@ static int survives_a_flood(void) {
         }
         fds[i % OPEN] = connect_here();
         if (i % 3 == 0) {
-            (void)say(fds[i % OPEN], i % 2 == 0 ? "heapprof/1 profile\n" : "\x01\x02");
+            (void)say(fds[i % OPEN], i % 50 == 0 ? "heapprof/1 profile\n" : "\x01\x02");
         }
         if (i % 100 == 50) {
             unsigned now = count_threads();
@@ -556,10 +568,10 @@ static int survives_a_flood(void) {
     for (int i = 0; i < OPEN; i++) {
         (void)close(fds[i]);
     }
-    /* This one, the listener, and four; the socket, a connection each and its scratch file, one being
+    /* The sessions; 0 to 2, the socket and its signal, a connection and a scratch file each, one being
      * refused. */
-    CHILD_CHECK(threads >= 3 && threads <= 2 + HP_SESSIONS);
-    CHILD_CHECK(descriptors >= 1 && descriptors <= 2 + 2 * HP_SESSIONS);
+    CHILD_CHECK(threads > before && threads <= before + HP_SESSIONS);
+    CHILD_CHECK(descriptors >= 5 && descriptors <= 3 + 2 + 2 * HP_SESSIONS + 1);
     for (int i = 0; i < 100 && !works(); i++) {
         sleep_ms(100);
     }
@@ -629,11 +641,12 @@ static int forks(void) {
 
 /* Without hp_control_init(), or before a start, there is nothing. */
 static int makes_nothing_unasked(void) {
+    unsigned before = count_threads();
     CHILD_CHECK(!hp_control_wants_start());
     hp_control_start();
     hp_control_remove();
     hp_control_fork_child();
-    CHILD_CHECK(count_threads() == 1 && scratch_list("", NULL, 0) == 0);
+    CHILD_CHECK(count_threads() == before && scratch_list("", NULL, 0) == 0);
     return 0;
 }
 
