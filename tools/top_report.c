@@ -26,7 +26,9 @@ static void print_who(FILE *stream, const struct hp_profile *profile) {
     char time[HP_TEXT_NUMBER];
     const char *service = hp_profile_comment(profile, "service");
     const char *reason = hp_profile_comment(profile, "reason");
-    const char *parts[] = {service, reason, hp_text_time(time, profile->time_nanos)};
+    const char *merged = hp_profile_comment(profile, "merged"); /* how many, from when to when */
+    const char *parts[] = {service, reason,
+                           merged != NULL ? merged : hp_text_time(time, profile->time_nanos)};
     bool first = true;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i] == NULL || *parts[i] == '\0')

@@ -77,6 +77,15 @@ static void prints_all_of_it(void **state) {
     free(text);
 }
 
+static void says_that_it_is_a_sum(void **state) {
+    (void)state;
+    builder_init(&builder);
+    builder_comment(&builder, "merged: 3 profiles, THEN to NOW");
+    char *text = report_text(80, 0, false);
+    assert_non_null(strstr(text, "edge_service, 3 profiles, THEN to NOW\n"));
+    free(text);
+}
+
 static void leaves_rows_out(void **state) {
     (void)state;
     builder_init(&builder);
@@ -218,6 +227,7 @@ static void prints_json(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_all_of_it),
+        cmocka_unit_test(says_that_it_is_a_sum),
         cmocka_unit_test(leaves_rows_out),
         cmocka_unit_test(shortens_only_for_a_terminal),
         cmocka_unit_test(lets_a_long_name_use_what_is_left),
