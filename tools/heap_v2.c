@@ -258,10 +258,14 @@ static const struct hp_mapping *mapping_at(const struct reading *reading, uint64
     return low < reading->n_mappings && address >= mapping->start ? mapping : NULL;
 }
 
+/* jemalloc's own library, or ours, which has it inside. */
 static bool is_jemalloc(const struct hp_mapping *mapping) {
-    static const char library[] = "libjemalloc";
+    static const char *const libraries[] = {"libjemalloc", "libheapprof"};
     const char *slash = mapping != NULL ? strrchr(mapping->filename, '/') : NULL;
-    return slash != NULL && strncmp(slash + 1, library, sizeof library - 1) == 0;
+    for (size_t i = 0; slash != NULL && i < sizeof libraries / sizeof *libraries; i++)
+        if (strncmp(slash + 1, libraries[i], strlen(libraries[i])) == 0)
+            return true;
+    return false;
 }
 
 struct wanted {

@@ -23,10 +23,10 @@ flags+=" -DHP_LIBDIR=\"lib\" -DHP_FULL_LIBDIR=\"/lib\" -DHP_VERSION=\"0\" -fsani
 # A header may be newer than an object: then all are made again.
 newest=$(find "$project/tools" "$project/heapprof" -name '*.[ch]' -newer built -print -quit 2>/dev/null || true)
 if [[ ! -e built || -n $newest ]]; then
+    rm -f ./*.c.o rooms.a
     # shellcheck disable=SC2086
     printf '%s\n' "${sources[@]}" | xargs -P 2 -I{} bash -c 'object=${1//\//_}; shift; exec clang "$@" -o "${object#_}.o"' \
         compile {} $flags -c {} 2>compile.log || { cat compile.log; exit 1; }
-    rm -f rooms.a
     ar rcs rooms.a ./*.c.o
     touch built
 fi
