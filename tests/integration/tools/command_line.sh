@@ -137,11 +137,6 @@ says err 'heapprof: bad\x1b[2Jname: '
 
 shows() { # ARGUMENT...
     run 0 "$@"
-for arguments in "--version" "--help" "-h" "help" "help env" "help run" "help top" "help check" "help help" \
-    "help list" "help status" "help capture" "help flame" "help diff" "help merge" "help symbolize" "help convert" "list -h" \
-    "status --help" "merge --help" "diff -h" "run --help" "top --help" "check -h" "help --help" "top good.pb.gz" "check good.pb.gz"; do
-    # shellcheck disable=SC2086
-    run 0 $arguments
     silent err
     [ -s out ] || fail "$what: nothing"
     fits
