@@ -64,7 +64,7 @@ static void print_help(FILE *stream) {
           "                          alloc_space (all ever allocated), inuse_objects,\n"
           "                          alloc_objects; --sample-type is the same\n"
           "  -p, --search-path DIR   look there first for binaries, debug info; repeatable\n"
-          "      --no-debuginfod     ask no debuginfod server, though it is configured\n"
+          "      --no-debuginfod     do not ask debuginfod, even if DEBUGINFOD_URLS is set\n"
           "  -h, --help              this text\n"
           "\n"
           "Example: heapprof flame --base limit80.pb.gz limit95.pb.gz -o growth.html\n",
