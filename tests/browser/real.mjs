@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { details, frames, heapprof, launch, makePage, open, rows, work } from "./browser.mjs";
@@ -12,17 +12,21 @@ const service = process.env.HP_SERVICE;
 const INUSE_SPACE = 3;
 const has = (tool) => spawnSync(tool, ["--help"], { stdio: "ignore" }).error === undefined;
 const missing = service === undefined ? "the library is not built here" : ["go", "addr2line"].find((tool) => !has(tool));
-let browser, dumps;
+let browser, folder, dumps;
 
 before(async () => {
   if (missing !== undefined)
     return;
   browser = await launch();
-  const folder = mkdtempSync(join(work, "dumps-"));
+  folder = mkdtempSync(join(work, "dumps-"));
   heapprof("run", "--sample", "16K", "--dump-dir", folder, "--limit", "16M", "--", service, "--requests", "15000");
   dumps = Object.fromEntries(readdirSync(folder).map((name) => [/\.([a-z]+\d*)\.pb\.gz$/.exec(name)[1], join(folder, name)]));
 });
-after(() => browser?.close());
+after(async () => {
+  await browser?.close();
+  if (folder !== undefined)
+    rmSync(folder, { recursive: true });
+});
 
 function pprof(...args) {
   return execFileSync("go", ["tool", "pprof", ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"],

@@ -41,7 +41,8 @@ run 1 flame -f folded --type wall in/good.pb.gz
 says err "in/good.pb.gz: has no sample type wall; it has alloc_objects, alloc_space, inuse_objects, inuse_space"
 run 1 flame -f folded -o missing/out in/good.pb.gz
 says err "missing/out: No such file or directory"
-[[ -z $(ls -A | grep -v -x -e in -e out -e err -e cut.pb.gz -e none.pb.gz) ]] || fail "a failure left files: $(ls -A)"
+left=$(find . -mindepth 1 ! -path './in*' ! -name out ! -name err ! -name cut.pb.gz ! -name none.pb.gz)
+[[ -z $left ]] || fail "a failure left files: $left"
 run 0 flame --help
 grep -qE '^.{81}' out && fail "the help is wider than 80 columns"
 says out "Example: heapprof flame"
