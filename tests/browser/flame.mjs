@@ -405,6 +405,23 @@ test("the page may run nothing that was not built into it, and fetch nothing", a
 const looks = [["shop", "", 1280, "light"], ["shop", "", 1280, "dark"], ["shop", "cache", 400, "light"], ["shop", "cache", 400, "dark"],
                ["growth", "", 1280, "light"], ["growth", "", 400, "dark"], ["hostile", "", 320, "light"]];
 
+/** In the page: what is side by side, or one above the other, and shares more than a pixel. */
+function overlaps() {
+  const groups = [".facts > *", ".controls > *", ".panel-head > *", ".panel", "#details-values > *", "#types label", "#table-head > *",
+                  "#table-body tr:first-child > *", "#table-body tr", "#table-body tr:first-child .function, #table-body tr:first-child .place"];
+  const found = [];
+  for (const group of groups) {
+    const boxes = Array.from(document.querySelectorAll(group)).filter((element) => element.offsetParent !== null)
+      .map((element) => [element, element.getBoundingClientRect()]);
+    boxes.forEach(([element, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 1.5 && high > 1.5 && !element.contains(other))
+        found.push(`${element.outerHTML.slice(0, 60)} and ${other.outerHTML.slice(0, 60)}`);
+    }));
+  }
+  return found;
+}
+
 for (const [name, search, width, theme] of looks)
   test(`${name} at ${width} px, ${theme}: accessible, nothing cut off, nothing overlaps`, async () => {
     const page = await open(browser, join(work, `${name}.html`), { width, theme });
@@ -412,11 +429,12 @@ for (const [name, search, width, theme] of looks)
     await page.screenshot({ path: join(work, `${name}-${width}-${theme}.png`), fullPage: true });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);
-    const clipped = await page.$$eval("h1, h2, p, legend, label span, th button, td, dt, dd", (elements) => elements
+    const clipped = await page.$$eval("h1, h2, p, legend, label span, th button, td, dt, dd, .table-frame, .controls, .details", (elements) => elements
       .filter((element) => element.offsetParent !== null && !element.closest(".visually-hidden, details:not([open])"))
       .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
       .map((element) => element.textContent));
     assert.deepEqual(clipped, []);
+    assert.deepEqual(await page.evaluate(overlaps), []);
     for (const summary of await page.$$("summary"))
       await summary.click();
     await page.evaluate(axeSource);
