@@ -126,6 +126,9 @@ test("a tree too large for a page keeps its sums, also by callers", () => {
 
 test("functions are shown at the lines where heapprof top shows them", () => {
   const stacks = randomStacks(7, 300, 20);
+  // A line that calls itself weighs once: the other one is heavier.
+  stacks.push({ frames: ["f90@src/a.c:1", "f90@src/a.c:1", "f91@src/a.c:1"], values: [1, 10, 1, 10] },
+              { frames: ["f90@src/a.c:2", "f91@src/a.c:1"], values: [1, 15, 1, 15] });
   const profile = new Profile(dataOf(stacks));
   const top = execFileSync(command, ["top", "-n", "0", "-"], { input: makeProfile({ stacks }), encoding: "utf8" });
   const printed = [...top.matchAll(/ (f\d+) +(src\/a\.c:\d+)$/gm)];
