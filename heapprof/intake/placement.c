@@ -27,6 +27,7 @@ enum { ARENA_NONE, ARENA_IN_MAKING, ARENA_READY, ARENA_REFUSED };
 static _Atomic int state;
 static _Atomic uint32_t samples;
 static int arena_flag; /* set before ARENA_READY */
+uintptr_t hp_placement_bound;
 
 static _Atomic uint64_t next_address; /* where the next extent is tried; 0: not drawn yet */
 
@@ -153,6 +154,7 @@ static bool make_arena(void) {
         return false;
     }
     arena_flag = hp_allocator_arena_flag(arena);
+    hp_placement_bound = HP_PLACEMENT_END;
     place_anchors(arena_flag | HP_MALLOCX_TCACHE_NONE);
     return true;
 }

@@ -1,19 +1,18 @@
 /*
  * Where sampled objects lie, so that free() knows from an address alone that it need not ask the live set.
  *
- * Small ones are packed as densely as any: they have an arena of jemalloc's to themselves, whose memory is
- * mapped in a part of the address space where the kernel puts nothing of its own accord (placement.c): bit 45
- * of their addresses is 0, and it is 1 between 0x6000'0000'0000 and 0x7fff'ffff'ffff, where jemalloc's other
- * memory lies. One test of one bit, with no load; a page each, which is the cost of an alignment, was 3 % of
- * a 128 MB limit.
+ * Small ones are packed as densely as any: they have an arena of jemalloc's to themselves, whose memory is mapped
+ * in a part of the address space where the kernel puts nothing of its own accord (placement.c): it lies below 2^45,
+ * jemalloc's other memory above (0x7f…, or 0x2a… with an unlimited stack). One comparison with one word; a page each,
+ * which is the cost of an alignment, was 3 % of a 128 MB limit.
  *
  * Large ones lie where they would lie anyhow, aligned to a page, which costs them nothing: so that the
  * application's big buffers keep their arenas, locks and huge pages. Small ones too are aligned to a page
  * where the dense arena can't or should not be used: in its first moments, when the address space is refused,
  * when the application asks for an arena of its choice.
  *
- * An ordinary object may look like a sampled one: page aligned, in the program's break (0x55…), anywhere in
- * an address space of fewer bits (an emulator's). It costs one probe of the live set, nothing else.
+ * An ordinary object may look like a sampled one: page aligned, or in the break of a program at a fixed address. It
+ * costs one probe of the live set, nothing else.
  *
  * All functions: any thread; they take jemalloc's locks and none of ours, and keep nothing of errno.
  */
@@ -26,11 +25,13 @@
 
 #include "heapprof/intake/allocator.h"
 
-enum { HP_PLACEMENT_BIT = 45 };
-
 /* The dense arena's part of the address space. */
 #define HP_PLACEMENT_START UINT64_C(0x140000000000)
-#define HP_PLACEMENT_END (UINT64_C(1) << HP_PLACEMENT_BIT)
+#define HP_PLACEMENT_END UINT64_C(0x200000000000)
+
+/* HP_PLACEMENT_END when there is a dense arena, else 0. Written once, before anyone has an object from there; not
+ * atomic, because gcc would then load it with an instruction of its own. */
+extern uintptr_t hp_placement_bound __attribute__((visibility("hidden")));
 
 static inline __attribute__((always_inline)) bool hp_placement_is_page_aligned(const void *object) {
     return __builtin_expect(((uintptr_t)object & 4095) == 0, 0);
@@ -38,8 +39,7 @@ static inline __attribute__((always_inline)) bool hp_placement_is_page_aligned(c
 
 /* Whether `object` could have been sampled. NULL could. The hot path's question. */
 static inline __attribute__((always_inline)) bool hp_placement_may_be_sampled(const void *object) {
-    bool is_low = ((uintptr_t)object >> HP_PLACEMENT_BIT & 1) == 0;
-    return hp_placement_is_page_aligned(object) || __builtin_expect(is_low, 0);
+    return hp_placement_is_page_aligned(object) || __builtin_expect((uintptr_t)object < hp_placement_bound, 0);
 }
 
 /* Whether `object` lies where only the dense arena has memory. */
