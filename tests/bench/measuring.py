@@ -27,41 +27,6 @@ def run(command, environment):
     return figures(done.stdout)
 
 
-def under_callgrind(command, folder):
-    """The command that has callgrind count another's instructions."""
-    return ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={os.path.join(folder, 'callgrind.out')}",
-            *command]
-
-
-def instructions_by_object(folder):
-    """What under_callgrind() counted last in `folder`: {binary's path: instructions in its own code}."""
-    names, counts = {}, {}
-    current, is_call = "", False
-    with open(os.path.join(folder, "callgrind.out"), encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if line.startswith(("ob=", "cob=")):  # "(3) path", later only "(3)"; cob is a callee's
-                key, _, value = line.strip().partition("=")
-                number, _, path = value.partition(" ")
-                path = names.setdefault(number, path)
-                current = path if key == "ob" else current
-            elif line.startswith("calls="):
-                is_call = True  # the next line is the callee's cost
-            elif line[0] in "+-*0123456789":
-                if not is_call:
-                    counts[current] = counts.get(current, 0) + int(line.split()[1])
-                is_call = False
-    return counts
-
-
-def instructions(command, environment, folder):
-    """Instructions that a run takes, start and end included."""
-    done = subprocess.run(under_callgrind(command, folder), env=environment, capture_output=True, text=True,
-                          timeout=TIMEOUT_S, check=False)
-    if done.returncode != 0:
-        raise Failed(f"valgrind: status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return sum(instructions_by_object(folder).values())
-
-
 class Progress:
     """One line that tells what is being measured, on a terminal only."""
 

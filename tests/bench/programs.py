@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from contenders import GLIBC, GPERFTOOLS, OURS, PLAIN, PROF
-from measuring import Failed, instructions_by_object, medians, over, ratios, run, under_callgrind
+from measuring import Failed, medians, over, ratios, run
 from report import MISSING, Row
 from suite import KIB, MB, cells
 
@@ -223,33 +223,3 @@ def redis_cpu(suite):
         row.values = ratios(values, "seconds", PLAIN)
         suite.add_row(row, (PROF, GPERFTOOLS))
         suite.add_table(f"redis-server, {load}: CPU seconds", names, [cells(names, medians(values, "seconds"), 3)])
-
-
-def redis_instructions(suite):
-    """What of redis-server's instructions is the allocator's: CPU time does not tell to a hundredth on a busy machine,
-    nor do all instructions, because much that it does goes by the clock."""
-    if suite.quick or not (find_program("valgrind") and find_program("redis-server")):
-        return
-    names = suite.installed(OURS, PLAIN, PROF)
-    lines = []
-    for load in LOADS:
-        few, many = (10_000, 40_000) if load == "400 B SETs" else (2_000, 6_000)
-
-        def count(name, requests, load=load):
-            path, command = redis_command(suite)
-            command = under_callgrind(command, suite.folder)
-            suite.progress.say(f"instructions of redis, {load}: {name}")
-            with server(command, suite.environment(name, period=PERIOD), path):
-                redis_load(path, load, requests)
-            return instructions_by_object(suite.folder)
-
-        allocators, totals = {}, {}
-        for name in names:
-            counts = [count(name, many), count(name, few)]
-            totals[name] = sum(counts[0].values()) - sum(counts[1].values())
-            preload = os.path.realpath(suite.contenders[name].preload)
-            allocators[name] = counts[0][preload] - counts[1][preload]
-        more = {n: 100 * (allocators[n] - allocators[PLAIN]) / totals[PLAIN] for n in names}
-        lines.append([load, *cells(names, more, 2)])
-    suite.add_table("redis-server: instructions in the allocator over plain jemalloc's, % of all in user mode",
-                    ["", *names], lines)

@@ -42,7 +42,6 @@ CHAPTERS = {
     "stack-growth": objects.stack_growth,
     "start": starts.start,
     "redis": programs.redis_cpu,
-    "redis-instructions": programs.redis_instructions,
     "guard": starts.guard,
 }
 

@@ -1,6 +1,7 @@
 /*
  * Threads that allocate and free, each from many stacks of its own choosing: the pairs that they do in a
- * second together, and the memory that the process then has, while all of them live.
+ * second, and in a second of CPU time, together; how often one of them had to wait for another; and the
+ * memory that the process then has, while all of them live.
  *
  *   thread_loops THREADS MILLISECONDS      as many pairs as fit
  *   thread_loops THREADS 0 PAIRS           each thread as many
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 enum { SET = 64, BATCH = 64, LEVELS = 10, PATHS = 256, THREADS_MAX = 1024 };
 
@@ -83,6 +85,15 @@ static unsigned long pairs_of(int threads) {
     return pairs;
 }
 
+/* What the threads did since `before`, in `ns`. A thread that sleeps on a lock makes a voluntary switch. */
+static void print_work(int threads, double ns, double cpu_ns, const struct rusage *before) {
+    struct rusage after;
+    double pairs = (double)pairs_of(threads);
+    getrusage(RUSAGE_SELF, &after);
+    printf("pairs_a_second=%.0f\npairs_a_cpu_second=%.0f\nwaits_a_million=%.1f\n", pairs / ns * 1e9,
+           pairs / cpu_ns * 1e9, (double)(after.ru_nvcsw - before->ru_nvcsw) / pairs * 1e6);
+}
+
 int main(int argc, char **argv) {
     int threads = argc > 2 ? atoi(argv[1]) : 0;
     int milliseconds = argc > 2 ? atoi(argv[2]) : 0;
@@ -100,14 +111,17 @@ int main(int argc, char **argv) {
         }
     }
     pthread_barrier_wait(&all);
+    struct rusage before;
+    getrusage(RUSAGE_SELF, &before);
     double start = bench_now_ns(CLOCK_MONOTONIC);
+    double cpu_start = bench_now_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (milliseconds > 0) {
         (void)usleep((unsigned)milliseconds * 1000);
         atomic_store_explicit(&is_over, true, memory_order_relaxed);
     }
     pthread_barrier_wait(&all);
-    double seconds = (bench_now_ns(CLOCK_MONOTONIC) - start) / 1e9;
-    printf("pairs_a_second=%.0f\n", (double)pairs_of(threads) / seconds);
+    double took = bench_now_ns(CLOCK_MONOTONIC) - start;
+    print_work(threads, took, bench_now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_start, &before);
     bench_print_memory();
     pthread_barrier_wait(&all);
     for (int i = 0; i < threads; i++) {
