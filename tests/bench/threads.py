@@ -32,19 +32,19 @@ def throughput(suite):
     rates = {figure: {threads: medians(values, figure) for threads, values in found.items()}
              for figure in ("pairs_a_second", "pairs_a_cpu_second", "waits_a_million")}
     for threads in counts[1:]:
-        for figure, what in (("pairs_a_second", ""), ("pairs_a_cpu_second", ", in CPU time")):
+        for figure, clock in (("pairs_a_second", ""), ("pairs_a_cpu_second", ", in CPU time")):
             losses = {n: loss_of_scaling(rates[figure], n, threads) for n in names if n != PLAIN}
             loose = 90 if figure == "pairs_a_second" else 30
-            suite.add_row(Row(f"{threads} threads, 16 KiB period: gain over 1, below plain jemalloc's{what}", "%", 3, losses,
-                              loose), (PROF, GPERFTOOLS))
+            what = f"{threads} threads, 16 KiB period: gain over 1 thread, below plain jemalloc's{clock}"
+            suite.add_row(Row(what, "%", 3, losses, loose), (PROF, GPERFTOOLS))
     for figure, what, scale in (("pairs_a_second", "millions of pairs a second together", 1e6),
                                 ("pairs_a_cpu_second", "millions of pairs a second of CPU time", 1e6),
                                 ("waits_a_million", "how often one slept, in a million pairs", 1)):
         suite.add_table(f"Threads: {what}, at a period of 16 KiB", ["threads", *names],
                         [[threads, *cells(names, rates[figure][threads], 1, scale)] for threads in counts])
     if not suite.quick:
-        clock = rates["pairs_a_second"]
-        series = {n: [(threads, clock[threads][n] / clock[threads][PLAIN]) for threads in counts] for n in names}
+        together = rates["pairs_a_second"]
+        series = {n: [(threads, together[threads][n] / together[threads][PLAIN]) for threads in counts] for n in names}
         suite.add_curve("threads", "Throughput by threads, at a period of 16 KiB", "threads",
                         "pairs a second, as a share of plain jemalloc's", series, x_is_log=True)
 
