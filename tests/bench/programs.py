@@ -24,7 +24,8 @@ LOADS = {
 
 
 def find_program(name):
-    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    """The distribution's, whose version the report states, before any other."""
+    return shutil.which(name, path="/usr/bin:/usr/sbin") or shutil.which(name)
 
 
 def peak_kib(pid):

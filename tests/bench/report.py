@@ -90,7 +90,7 @@ def notes(rows):
 
 def machine_text(machine):
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    return (f"{machine['date']}, `tests/bench/run.py`, medians of {machine['rounds']} rounds at least. "
+    return (f"{machine['date']}, `tests/bench/run.py`, medians of {machine['rounds']} rounds (curves: of 3). "
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']:.0f} GiB; {machine['system']}, "
             f"kernel {machine['kernel']}; {versions}. Load average before: {machine['load_before']:.1f}, after: "
             f"{machine['load_after']:.1f}.\n")
