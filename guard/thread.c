@@ -44,11 +44,13 @@ static size_t first_stack_bytes(void) {
 }
 
 static bool map_stack(struct guard_thread *t) {
-    if (t->stack != NULL) {
+    size_t bytes = atomic_load_explicit(&t->stack_bytes, memory_order_relaxed);
+    if (t->stack != NULL) { /* in a forked child: the parent's pages so far */
+        hp_pages_touch(t->stack, bytes);
         return true;
     }
-    size_t bytes = atomic_load_explicit(&t->stack_bytes, memory_order_relaxed);
-    char *pages = t->is_lean ? hp_pages_map(page_bytes() + bytes) : hp_pages_map_present(page_bytes() + bytes);
+    char *pages =
+        t->is_lean ? hp_pages_map(page_bytes() + bytes) : hp_pages_map_present(page_bytes() + bytes);
     if (pages == NULL) {
         return false;
     }

@@ -19,9 +19,10 @@ static void end(void) {
     hp_recorder_leave();
 }
 
-/* `reading` must outlive the facts. jemalloc is asked for its totals only if `may_ask`: its locks may be held. */
-static struct hp_capture_facts gather(const char *reason, const struct guard_reading *reading, uint64_t threshold,
-                                      bool may_ask) {
+/* `reading` must outlive the facts. jemalloc is asked for its totals only if `may_ask`: its locks may be
+ * held. */
+static struct hp_capture_facts gather(const char *reason, const struct guard_reading *reading,
+                                      uint64_t threshold, bool may_ask) {
     struct hp_loss loss;
     size_t allocated = 0;
     size_t resident = 0;
@@ -76,6 +77,14 @@ bool hp_dump_on_demand(const char *reason) {
     bool done = hp_capture_to_folder(&facts);
     end();
     return done;
+}
+
+void hp_dump_rehearse(void) {
+    struct guard_reading reading;
+    begin();
+    struct hp_capture_facts facts = gather_on_demand("rehearsal", &reading);
+    hp_capture_rehearse(&facts);
+    end();
 }
 
 int hp_dump_to_path(const char *path) {

@@ -13,6 +13,9 @@
  * second case. Whether a whole dump is on disk, or none is owed. */
 bool hp_dump_at_threshold(const struct guard_crossing *crossing);
 
+/* Makes ready for both, on the guard's thread (hp_capture_rehearse). */
+void hp_dump_rehearse(void);
+
 /* On demand, into the dump folder; `reason` goes into the name. */
 bool hp_dump_on_demand(const char *reason);
 

@@ -62,7 +62,7 @@ static const char *base_name(const char *path) {
 
 static void guard_thread_begins(void) {
     hp_thread_mute(&hp_thread); /* for good: nothing that the guard does is the application's */
-    (void)hp_capture_prepare();
+    hp_dump_rehearse();
 }
 
 static void dump_was_requested(void) {

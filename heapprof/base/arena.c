@@ -28,12 +28,20 @@ void *hp_pages_map_present(size_t bytes) {
     return map(bytes, MAP_POPULATE);
 }
 
+void hp_pages_touch(void *pages, size_t bytes) {
+    volatile char *at = pages;
+    for (size_t i = 0; i < bytes; i += PAGE) {
+        at[i] = at[i];
+    }
+}
+
 size_t hp_pages_total(void) {
     return atomic_load_explicit(&pages_total, memory_order_relaxed);
 }
 
 void hp_arena_init(struct hp_arena *arena, size_t chunk_bytes, size_t cap_bytes) {
-    *arena = (struct hp_arena){.lock = HP_LOCK_INIT(HP_RANK_ARENA), .chunk_bytes = chunk_bytes, .room = cap_bytes};
+    *arena =
+        (struct hp_arena){.lock = HP_LOCK_INIT(HP_RANK_ARENA), .chunk_bytes = chunk_bytes, .room = cap_bytes};
 }
 
 static int add_chunk(struct hp_arena *arena) {

@@ -34,6 +34,9 @@ void *hp_pages_map(size_t bytes);
 /* The same, with every page already present: what a dump uses must not fault when memory is out. */
 void *hp_pages_map_present(size_t bytes);
 
+/* Makes pages present again, and this process's own: after fork() the first write to each takes a new one. */
+void hp_pages_touch(void *pages, size_t bytes);
+
 /* Bytes of address space that heapprof has mapped for itself in this process. */
 size_t hp_pages_total(void);
 

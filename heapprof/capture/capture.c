@@ -116,14 +116,28 @@ static void write_comments(const struct hp_capture_facts *facts) {
     comment("heapprof mapped: %lu", hp_pages_total());
 }
 
+/* A few stacks and frames: enough to come through all of the code. */
+static void shorten_snapshot(void) {
+    enum { FEW = 16 };
+    struct hp_stack_view view;
+    for (int i = 0; i < FEW && hp_snapshot_next_stack(&memory->snapshot, &view); i++) {
+    }
+    memory->snapshot.stacks_end = memory->snapshot.cursor;
+    memory->snapshot.cursor = 0;
+    memory->snapshot.frames = memory->snapshot.frames < FEW ? memory->snapshot.frames : FEW;
+}
+
 /* The open sink gets a whole profile, or is left with its error. */
-static void write_profile(const struct hp_capture_facts *facts) {
+static void write_profile(const struct hp_capture_facts *facts, bool is_rehearsal) {
     write_comments(facts);
     struct hp_profile_facts profile = {.time_ns = hp_clock_wall_ns(),
                                        .period = config.period,
                                        .comments = memory->comment_pointers,
                                        .comment_count = memory->comment_count};
     hp_snapshot_take(&memory->snapshot);
+    if (is_rehearsal) {
+        shorten_snapshot();
+    }
     hp_gzip_begin(gzip, hp_sink_write, &memory->sink);
     hp_profile_write(gzip, &memory->snapshot, &profile);
     if (hp_gzip_end(gzip) != 0 && memory->sink.error == 0) {
@@ -217,7 +231,7 @@ int hp_capture_open_scratch(bool in_memory) {
 
 /* Writes what is open in the sink. 0, or an errno value with nothing left behind. */
 static int write_whole(const struct hp_capture_facts *facts) {
-    write_profile(facts);
+    write_profile(facts, false);
     if (memory->sink.error != 0) {
         hp_sink_abort(&memory->sink);
     }
@@ -261,6 +275,39 @@ static void tell_failure(int error, bool is_saved) {
     const char *folder = config.folder;
     hp_log(HP_LOG_ERROR, "no dump could be written to %s: %s%s%s", folder, why != NULL ? why : "?",
            is_saved ? "; it went to " : "", is_saved ? config.spare : "");
+}
+
+static int rehearse_in(const char *folder, const struct hp_capture_facts *facts) {
+    hp_dump_name_write(memory->name, &identity, 0, facts->reason);
+    if (hp_sink_open_file(&memory->sink, folder, memory->name) == 0) {
+        write_profile(facts, true);
+        hp_sink_abort(&memory->sink);
+    }
+    (void)hp_rotation_count_recent(folder, identity.service, memory->name, 0);
+    return memory->sink.error;
+}
+
+static void rehearse_somewhere(const struct hp_capture_facts *facts) {
+    int error = rehearse_in(config.folder, facts);
+    if (error == 0 || error == last_error) {
+        return;
+    }
+    last_error = error; /* the dump itself need not say it again */
+    const char *why = strerrordesc_np(error);
+    bool has_spare = config.spare != NULL && rehearse_in(config.spare, facts) == 0;
+    hp_log(HP_LOG_ERROR, "dumps can't be written to %s: %s; they go %s", config.folder,
+           why != NULL ? why : "?", has_spare ? config.spare : "nowhere");
+}
+
+void hp_capture_rehearse(const struct hp_capture_facts *facts) {
+    hp_lock_take(&lock);
+    if (prepare_locked()) {
+        (void)hp_gzip_prepare();
+        (void)hp_rotation_prepare();
+        hp_pages_touch(memory, sizeof *memory);
+        rehearse_somewhere(facts);
+    }
+    hp_lock_release(&lock);
 }
 
 /* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump

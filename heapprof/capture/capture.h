@@ -42,6 +42,13 @@ void hp_capture_init(const struct hp_capture_config *config);
 /* Maps what a dump needs; cheap when done before. False when there is no memory. Any thread. */
 bool hp_capture_prepare(void);
 
+/*
+ * The first thing on the guard's thread, in a forked child again: prepares, and makes a small dump to the last byte but
+ * for its name. So the folder is made if it is missing, and one line says so if it can't be written to; and whatever a
+ * dump touches, the code's pages too, is there and this process's own: a real one needs no page more.
+ */
+void hp_capture_rehearse(const struct hp_capture_facts *facts);
+
 /* A dump into the dump folder, or else into the spare one, named by the house's rule, and rotation. Early dumps
  * of processes that share the folder take turns, the largest first, but none waits longer than 30 ms, nor for the
  * disk. One is left out when others have filled the folder within the last minute: a service that restarts and

@@ -24,15 +24,20 @@ struct entry {
     char name[];
 };
 
+enum { FILES_USUAL = 32 };
+
 static struct memory {
-    struct hp_rotation_file files[HP_ROTATION_FILES_MAX + 1]; /* and the one that comes */
     char path[4096];
     char entries[16 << 10] __attribute__((aligned(8)));
+    struct hp_rotation_file files[HP_ROTATION_FILES_MAX + 1]; /* and the one that comes */
 } *memory;
 
 bool hp_rotation_prepare(void) {
     if (memory == NULL) {
-        memory = hp_pages_map(sizeof *memory); /* pages are touched by the files that there are */
+        memory = hp_pages_map(sizeof *memory);
+    }
+    if (memory != NULL) { /* more files take more pages */
+        hp_pages_touch(memory, offsetof(struct memory, files[FILES_USUAL]));
     }
     return memory != NULL;
 }

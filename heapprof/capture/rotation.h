@@ -36,7 +36,7 @@ void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, u
  * `own` (hp_dump_name_own()). The same conditions. */
 uint32_t hp_rotation_count_recent(const char *folder, const char *service, const char *own, int64_t since_ns);
 
-/* Maps the memory for hp_rotation_apply; false when there is none. */
+/* Maps the memory for hp_rotation_apply, and touches what is usual; false when there is none. */
 _Bool hp_rotation_prepare(void);
 
 #endif

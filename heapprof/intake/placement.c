@@ -156,6 +156,10 @@ static bool make_arena(void) {
     arena_flag = hp_allocator_arena_flag(arena);
     hp_placement_bound = HP_PLACEMENT_END;
     place_anchors(arena_flag | HP_MALLOCX_TCACHE_NONE);
+    /* jemalloc takes nine pages for an arena's statistics when it is first asked for them: not in a dump. */
+    size_t allocated = 0;
+    size_t resident = 0;
+    hp_allocator_totals(&allocated, &resident);
     return true;
 }
 

@@ -42,6 +42,7 @@ static void give_back(void *opaque, void *memory) {
 struct hp_gzip *hp_gzip_prepare(void) {
     static struct hp_gzip *prepared;
     if (prepared != NULL) {
+        hp_pages_touch(prepared, sizeof *prepared);
         return prepared;
     }
     struct hp_gzip *s = hp_pages_map_present(sizeof *s);

@@ -14,7 +14,7 @@ typedef int hp_gzip_output(void *context, const void *data, size_t bytes);
 /* The one stream; opaque. One writer at a time (the capture lock). */
 struct hp_gzip;
 
-/* Maps the stream's memory; later calls return the same. NULL when there is none. */
+/* Maps the stream's memory; later calls return the same, touched anew. NULL when there is none. */
 struct hp_gzip *hp_gzip_prepare(void);
 
 /* Begins a gzip file whose bytes go to `output`. */

@@ -19,7 +19,7 @@ says_nothing
 # A file in the place of the folder: the dump goes where temporary files go, and the line says so.
 echo text >"$work/file"
 HEAPPROF_DUMP_DIR=$work/file grow +40 .100
-says_one_line "$work/file" 'Not a directory' "went to $TMPDIR"
+says_one_line "$work/file" 'Not a directory' "they go $TMPDIR"
 [[ $(<"$work/file") == text ]] || fail "the file was changed"
 [[ $(reasons_in "$TMPDIR") == *limit95* ]] || fail "it did not go to $TMPDIR"
 rm "$TMPDIR"/*
