@@ -36,6 +36,8 @@ struct guard_crossing {
     bool is_predicted;      /* usage is not there yet, but soon will be */
     bool is_out_of_memory;  /* no threshold: the kernel refused memory to the allocator */
     uint64_t refused_bytes; /* how much, when it did */
+    bool is_overtaken; /* made by a thread that waited for it in vain: purging does not end, somebody may be
+                          stuck with the allocator's locks */
 };
 
 /*
@@ -54,9 +56,9 @@ struct guard_host {
     void (*pressure)(const struct guard_crossing *crossing);
     /* Gives the allocator's idle pages back to the kernel. */
     void (*purge)(void);
-    /* Writes a dump; returns whether a whole one is on disk. With is_out_of_memory it must not call the
-     * allocator for anything: a thread that waits for the dump, or this very one, may hold the allocator's
-     * locks. May be called by two threads at a time then. */
+    /* Writes a dump; returns whether a whole one is on disk. With is_out_of_memory or is_overtaken it must
+     * not call the allocator for anything: a thread that waits for the dump, or this very one, may hold the
+     * allocator's locks. May be called by two threads at a time then. */
     bool (*dump)(const struct guard_crossing *crossing);
     /* A dump that was asked for by guard_request(). */
     void (*requested)(void);

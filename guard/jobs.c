@@ -29,7 +29,9 @@ struct job {
 /* Guarded by the lock. */
 static struct job queue[KINDS];
 static bool is_queued[KINDS];
-static enum { IDLE, PREPARING, DUMPING } stage; /* of the crossing that is being acted on */
+static enum { IDLE, PREPARING, DUMPING } stage; /* of the crossing that is being acted on, … */
+static struct job current;                      /* … which this is */
+static bool is_overtaken;                       /* its dump is made, or was, by a thread that waited for it */
 static struct guard_budget budget;
 static uint32_t last_ticket;
 
@@ -123,6 +125,8 @@ static bool claim_crossing(struct job *job) {
     if (claimed) {
         *job = queue[CROSSING];
         is_queued[CROSSING] = false;
+        current = *job;
+        is_overtaken = false;
         stage = PREPARING;
         guard_relief_take_time();
     }
@@ -167,6 +171,10 @@ static enum guard_outcome dump(const struct job *job, int64_t *retry) {
         return GUARD_DONE;
     }
     guard_lock();
+    if (is_overtaken) {
+        guard_unlock();
+        return GUARD_DONE;
+    }
     *retry = job->find.is_record ? 0 : guard_budget_take(&budget, token, hp_clock_ns());
     stage = *retry == 0 ? DUMPING : PREPARING;
     guard_unlock();
@@ -296,9 +304,55 @@ static bool wait(enum kind kind, int64_t deadline) {
     return true;
 }
 
+/* Whether the dump of the crossing with this ticket is to be made by who asks. */
+static bool overtake(uint32_t ticket, struct job *job) {
+    if (!wants(HP_ACTION_DUMP) || guard_state.host->dump == NULL || !guard_lock_within(PATIENCE_NS)) {
+        return false;
+    }
+    bool may = stage == PREPARING && current.ticket == ticket && !is_overtaken &&
+               (current.find.is_record || guard_budget_take(&budget, GUARD_TOKEN_LAST, hp_clock_ns()) == 0);
+    if (may) {
+        is_overtaken = true;
+        *job = current;
+    }
+    guard_unlock();
+    return may;
+}
+
+/* The guard's thread is still at purging, for which it wants locks of the allocator's. A thread that the
+ * kernel puts to sleep for its memory (memory.high) may be holding them: the dump must not wait for that. */
+static void dump_in_its_place(uint32_t ticket) {
+    struct job job;
+    if (!overtake(ticket, &job)) {
+        return;
+    }
+    guard_set_acting(true);
+    job.find.crossing.is_overtaken = true;
+    bool done = guard_state.host->dump(&job.find.crossing);
+    guard_set_acting(false);
+    guard_lock();
+    if (current.ticket == ticket) {
+        is_overtaken = done;
+    }
+    if (done && atomic_load_explicit(&gate[CROSSING], memory_order_relaxed) == ticket) {
+        atomic_store_explicit(&gate[CROSSING], 0, memory_order_release);
+        guard_publish();
+    }
+    guard_unlock();
+    hp_sys_futex_wake(&gate[CROSSING], INT32_MAX);
+}
+
 void guard_jobs_wait(int64_t deadline) {
     uint32_t ticket = atomic_load_explicit(&gate[CROSSING], memory_order_acquire);
-    if (ticket != passed_ticket && !wait(CROSSING, deadline)) {
+    int64_t patience = deadline - hp_clock_ns();
+    if (ticket == passed_ticket || wait(CROSSING, deadline - patience / 2)) {
+        return;
+    }
+    if (patience > 0) {
+        guard_jobs_run(false); /* it gets no processor, or has not come back from a dump on demand */
+        dump_in_its_place(ticket);
+    }
+    if (!wait(CROSSING, deadline)) {
         passed_ticket = ticket;
     }
 }

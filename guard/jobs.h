@@ -39,7 +39,8 @@ void guard_jobs_run_refused(void);
 /* Whether threads that ask for memory have to wait. */
 bool guard_jobs_gate_is_closed(void);
 
-/* Waits while a dump at the last threshold is on its way: once for each, until `deadline` at the latest. */
+/* Waits while a dump at the last threshold is on its way: once for each, until `deadline` at the latest; and
+ * makes it, when half of that time has passed and the guard's thread has not come to it. */
 void guard_jobs_wait(int64_t deadline);
 /* The same for refused memory. Returns whether the job has ended. */
 bool guard_jobs_wait_refused(int64_t deadline);

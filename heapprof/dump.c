@@ -62,7 +62,8 @@ bool hp_dump_at_threshold(const struct guard_crossing *crossing) {
     hp_thread_mute(&hp_thread);
     hp_no_malloc_begin();
     struct hp_capture_facts facts =
-        gather(reason, &crossing->reading, crossing->threshold, !crossing->is_out_of_memory);
+        gather(reason, &crossing->reading, crossing->threshold,
+               !crossing->is_out_of_memory && !crossing->is_overtaken);
     facts.is_early = !crossing->is_last;
     bool done = hp_capture_to_folder(&facts);
     hp_no_malloc_end();

@@ -64,6 +64,7 @@ static bool host_dump(const struct guard_crossing *crossing) {
 
 static void host_requested(void) {
     seen.requests++;
+    sleep_ms(seen.request_ms);
 }
 
 struct guard_host host = {.thread_begin = host_begin,

@@ -41,6 +41,7 @@ struct guard_seen {
     _Atomic int failing;     /* how many more fail */
     _Atomic int pressure_ms; /* how long the application's callback takes */
     _Atomic int purge_ms;
+    _Atomic int request_ms;
     _Atomic bool purge_refuses; /* memory is refused to the guard's own work */
     _Atomic uint64_t usage_after_purge;
     _Atomic uint64_t usage_after_pressure;

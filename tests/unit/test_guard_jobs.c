@@ -295,6 +295,50 @@ static void G25_a_guard_that_waits_for_the_caller_is_not_waited_for(void) {
     CHECK(comes(&seen.dumps, 2, 3000));
 }
 
+/* Here it waits for a lock of a thread that the kernel has put to sleep, for memory.high or worse. */
+static void G23_a_guard_that_is_stuck_is_overtaken(void) {
+    CHECK(begins_at(95));
+    guard_start();
+    CHECK(comes(&seen.begun, 1, 3000));
+    sleep_ms(50);
+    seen.purge_ms = 3000;
+    set_usage(126);
+    int64_t ms = ms_of_check(0);
+    CHECK(seen.dumps == 1 && (pthread_t)seen.dumping_thread == pthread_self());
+    CHECK(seen.crossings[0].is_last && seen.crossings[0].is_overtaken && ms >= 100 && ms < 1000);
+    CHECK(ms_of_check(0) < 100); /* the gate is open again */
+    sleep_ms(3500);
+    CHECK(seen.purges == 1 && seen.dumps == 1); /* and none is owed when it comes back */
+}
+
+static void G23_a_guard_that_does_not_come_is_not_waited_for(void) {
+    CHECK(begins_at(95));
+    guard_start();
+    CHECK(comes(&seen.begun, 1, 3000));
+    sleep_ms(50);
+    seen.request_ms = 3000;
+    guard_request();
+    CHECK(comes(&seen.requests, 1, 3000));
+    set_usage(126);
+    CHECK(ms_of_check(0) < 1000);
+    CHECK(seen.dumps == 1 && (pthread_t)seen.dumping_thread == pthread_self() && !seen.crossings[0].is_overtaken);
+    sleep_ms(3500);
+    CHECK(seen.dumps == 1);
+}
+
+static void G23_an_overtaken_dump_that_fails_is_still_owed(void) {
+    CHECK(begins_at(95));
+    guard_start();
+    CHECK(comes(&seen.begun, 1, 3000));
+    sleep_ms(50);
+    seen.purge_ms = 1000;
+    seen.failing = 1;
+    set_usage(126);
+    CHECK(ms_of_check(0) < 1000);
+    CHECK(comes(&seen.dumps, 1, 5000));
+    CHECK(!seen.crossings[0].is_overtaken && (pthread_t)seen.dumping_thread != pthread_self());
+}
+
 static void G25_the_guards_own_work_leads_nowhere(void) {
     CHECK(begins());
     seen.purge_refuses = true;
@@ -364,6 +408,9 @@ SCENARIO(G25_threads_refused_together_share_a_dump)
 SCENARIO(G25_the_wait_is_bounded)
 SCENARIO(G25_a_gate_of_zero_never_waits)
 SCENARIO(G25_a_guard_that_waits_for_the_caller_is_not_waited_for)
+SCENARIO(G23_a_guard_that_is_stuck_is_overtaken)
+SCENARIO(G23_a_guard_that_does_not_come_is_not_waited_for)
+SCENARIO(G23_an_overtaken_dump_that_fails_is_still_owed)
 SCENARIO(G25_the_guards_own_work_leads_nowhere)
 SCENARIO(exit_spares_all_but_the_last)
 
@@ -402,6 +449,9 @@ int main(void) {
         TEST(G25_the_wait_is_bounded),
         TEST(G25_a_gate_of_zero_never_waits),
         TEST(G25_a_guard_that_waits_for_the_caller_is_not_waited_for),
+        TEST(G23_a_guard_that_is_stuck_is_overtaken),
+        TEST(G23_a_guard_that_does_not_come_is_not_waited_for),
+        TEST(G23_an_overtaken_dump_that_fails_is_still_owed),
         TEST(G25_the_guards_own_work_leads_nowhere),
         TEST(exit_spares_all_but_the_last),
         TEST(exit_comes_after_the_dump),
