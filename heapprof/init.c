@@ -231,11 +231,26 @@ static void after_fork_in_child(void) {
     hp_recorder_leave();
 }
 
+/* As they were given: "80%, 90%, 95%". */
+static void write_thresholds(struct hp_writer *w) {
+    for (unsigned i = 0; i < options.thresholds.count; i++) {
+        const struct hp_threshold *t = &options.thresholds.at[i];
+        hp_writer_text(w, i > 0 ? ", " : "");
+        if (t->is_percent) {
+            hp_writer_format(w, "%lu%%", t->value);
+        } else {
+            hp_writer_size(w, t->value);
+        }
+    }
+}
+
 static void tell_start(const struct hp_refused_limit *refused, uint64_t period) {
     char limit[32] = "no limit";
     char mean[32];
     struct guard_reading reading;
     struct hp_writer mean_writer = hp_writer_over(mean, sizeof mean);
+    char thresholds[160];
+    struct hp_writer thresholds_writer = hp_writer_over(thresholds, sizeof thresholds);
     bool watched = guard_read(&reading, false);
     if (watched) {
         struct hp_writer w = hp_writer_over(limit, sizeof limit);
@@ -249,9 +264,10 @@ static void tell_start(const struct hp_refused_limit *refused, uint64_t period) 
                whose, limit);
     }
     hp_writer_size(&mean_writer, period);
+    write_thresholds(&thresholds_writer);
     if (watched) {
-        hp_log(HP_LOG_INFO, "watching %s (%lu bytes, %s); a sample every %s; dumps go to %s", limit,
-               reading.limit, reading.source, mean, dump_dir);
+        hp_log(HP_LOG_INFO, "watching %s (%lu bytes, %s); dumps at %s, to %s; a sample every %s", limit,
+               reading.limit, reading.source, thresholds, dump_dir, mean);
     } else {
         hp_log(HP_LOG_INFO, "watching no limit; a sample every %s; dumps go to %s", mean, dump_dir);
     }

@@ -28,6 +28,11 @@ HEAPPROF_LIMIT=64M HEAPPROF_THRESHOLDS='50%, 40M,75%' HEAPPROF_DUMP_DIR=$work/ow
 says_nothing
 [[ $(reasons_in "$work/own") =~ ^limit50\ (limit63\ )?(limit75\ ){1,3}$ ]] || fail "reasons: $(reasons_in "$work/own")"
 
+# At the start one line says all of it, at level info.
+HEAPPROF_LOG=info HEAPPROF_LIMIT=64M HEAPPROF_THRESHOLDS='50%, 40M,75%' HEAPPROF_DUMP_DIR=$work/start grow +1
+grep -qxF "heapprof: watching 64 MiB (67108864 bytes, HEAPPROF_LIMIT); dumps at 50%, 40 MiB, 75%, to $work/start; a sample every 64 KiB" "$work/said" ||
+    fail "the first line: $(<"$work/said")"
+
 # All at once: what matters is the dump for the highest.
 HEAPPROF_LIMIT=64M HEAPPROF_DUMP_DIR=$work/fast grow +70
 [[ $(reasons_in "$work/fast") == *limit95* ]] || fail "reasons: $(reasons_in "$work/fast")"
