@@ -368,6 +368,10 @@ void guard_set_limit(uint64_t bytes) {
     guard_wake();
 }
 
+bool guard_may_be_refused(void) {
+    return may_be_refused;
+}
+
 uint64_t guard_limit(void) {
     return atomic_load_explicit(&least_limit, memory_order_relaxed);
 }

@@ -119,6 +119,10 @@ bool guard_read(struct guard_reading *reading, bool fresh);
 /* Replaces the limit: bytes, or 0 for what the environment and the cgroup say. Thresholds are armed anew. */
 void guard_set_limit(uint64_t bytes);
 
+/* Whether the kernel may refuse this process memory by a limit of its own (RLIMIT_AS, RLIMIT_DATA), as guard_init() found
+ * it. */
+bool guard_may_be_refused(void);
+
 /* The limit that HEAPPROF_SAMPLE=auto scales to; UINT64_MAX when there is none. */
 uint64_t guard_limit(void);
 

@@ -63,6 +63,9 @@ static const char *base_name(const char *path) {
 static void guard_thread_begins(void) {
     hp_thread_mute(&hp_thread); /* for good: nothing that the guard does is the application's */
     hp_dump_rehearse();
+    if (guard_may_be_refused()) {
+        (void)hp_allocator_enter(); /* while it can; otherwise it costs 90 KiB for nothing */
+    }
 }
 
 static void dump_was_requested(void) {

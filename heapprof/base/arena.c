@@ -35,6 +35,11 @@ void hp_pages_touch(void *pages, size_t bytes) {
     }
 }
 
+bool hp_pages_have_room(size_t bytes) {
+    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p != MAP_FAILED && munmap(p, bytes) == 0;
+}
+
 size_t hp_pages_total(void) {
     return atomic_load_explicit(&pages_total, memory_order_relaxed);
 }

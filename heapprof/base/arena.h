@@ -7,6 +7,7 @@
 #ifndef HP_BASE_ARENA_H
 #define HP_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ void *hp_pages_map_present(size_t bytes);
 
 /* Makes pages present again, and this process's own: after fork() the first write to each takes a new one. */
 void hp_pages_touch(void *pages, size_t bytes);
+
+/* Whether `bytes` more of address space could be mapped now. Any thread; may change errno. */
+bool hp_pages_have_room(size_t bytes);
 
 /* Bytes of address space that heapprof has mapped for itself in this process. */
 size_t hp_pages_total(void);

@@ -73,10 +73,18 @@ struct hp_extent_hooks {
 /* What jemalloc calls in the place of mmap(2): that, and notes when memory is refused (os_memory.c). */
 void *hp_os_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 
-/* Gives all idle pages of all arenas back to the kernel. Takes jemalloc's locks. */
+/*
+ * Lets the calling thread into jemalloc, for the two below; returns whether it is in. jemalloc gives a thread that first
+ * comes to it an arena and a cache, and 5.3.0 crashes where it has no address space for them: so nobody goes in who could
+ * find none. A thread that may have to later on does so early. Takes jemalloc's locks; keeps errno.
+ */
+bool hp_allocator_enter(void);
+
+/* Gives all idle pages of all arenas back to the kernel, unless hp_allocator_enter() can't. Takes jemalloc's locks. */
 void hp_allocator_purge(void);
 
-/* jemalloc's stats.allocated and stats.resident, in bytes; 0 when it keeps no statistics. Takes its locks. */
+/* jemalloc's stats.allocated and stats.resident, in bytes; 0 when it keeps no statistics, or hp_allocator_enter() can't.
+ * Takes its locks. */
 void hp_allocator_totals(size_t *allocated, size_t *resident);
 
 #endif

@@ -75,6 +75,7 @@ static const struct {
              {"clone3", SYS_clone3},
              {"clone", SYS_clone},
              {"process_vm_readv", SYS_process_vm_readv},
+             {"socket", SYS_socket},
              {"getpriority", SYS_getpriority}};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 

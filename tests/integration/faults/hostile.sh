@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Surroundings in which little is as usual; the application goes on, what is lost is said in a line, the rest is whole.
+# hostile.sh no_proc|no_threads|no_sockets|bare|set_user_id|small_stack|no_memory_left
+# shellcheck source-path=SCRIPTDIR source=../lib/common.sh source=helpers.sh
+. "$(dirname "$0")/../lib/common.sh"
+. "$(dirname "$0")/helpers.sh"
+make_old_dump
+restore_old_dump
+export HEAPPROF_LIMIT=48M HEAPPROF_SAMPLE=16K
+preloading=(/usr/bin/env LD_PRELOAD="$HP_LIBRARY" "$HP_BUILD/victim")
+
+has_dump() {
+    [[ -n $new ]] || fail "no dump: $(<"$work/said")"
+}
+
+# Without /proc nobody knows how much is in use. That is said; what malloc hands out still goes well.
+no_proc() {
+    needs unshare mount
+    unshare --mount true 2>/dev/null || skip "no mount namespace of one's own without leave"
+    # shellcheck disable=SC2016
+    endure "no /proc" unshare --mount bash -c 'mount -t tmpfs none /proc && exec "$@"' - "${preloading[@]}"
+    expect_whole "no /proc"
+    grep -q 'could not be read' "$work/said" || has_dump
+}
+
+# A filter that forbids new threads: the application's are refused as well; allocating threads do all the work.
+no_threads() {
+    local error
+    for error in EPERM EAGAIN; do
+        restore_old_dump
+        endure "no threads: $error" "$HP_BUILD/inject" "1+:$error" start:clone3 /dev/null "${preloading[@]}"
+        expect_whole "no threads: $error"
+        has_dump
+        grep -q "can't be made" "$work/said" || fail "not a word of it: $(<"$work/said")"
+    done
+    restore_old_dump
+    endure "no clone at all" "$HP_BUILD/inject" 1+:ENOSYS start:clone3 /dev/null "${preloading[@]}" # then clone() it is
+    expect_whole "no clone3"
+    has_dump
+}
+
+no_sockets() {
+    local error
+    for error in EPERM EACCES; do
+        restore_old_dump
+        endure "no sockets: $error" "$HP_BUILD/inject" "1+:$error" start:socket /dev/null "${preloading[@]}"
+        expect_whole "no sockets: $error"
+        has_dump
+    done
+}
+
+# Not one variable but ours: no HOME, no TMPDIR, no PATH; and where dumps should go nothing can be made.
+bare() {
+    mkdir "$work/here"
+    (
+        cd "$work/here"
+        endure "bare" env -i HEAPPROF_LIMIT=48M HEAPPROF_SAMPLE=16K "${preloading[@]}"
+    ) >/dev/null || exit 1
+    [[ -n $(dumps_in "$work/here") ]] || fail "no dump in the working folder: $(<"$work/said")"
+    "$HP_COMMAND" check "$(dumps_in "$work/here" | tail -n 1)" >/dev/null || fail "not whole"
+}
+
+# What whoever runs a set-user-id program has set is not heard: no dump where they say, no limit of theirs, no word.
+set_user_id() {
+    needs setpriv
+    [[ $EUID == 0 ]] || skip "only root can make a set-user-id program of another's"
+    chmod 755 "$work"
+    cp "$HP_BUILD/victim_static" "$work/victim"
+    chmod 4755 "$work/victim"
+    mkdir "$work/theirs"
+    chmod 777 "$work/theirs"
+    local as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    endure "as its owner" env HEAPPROF_DUMP_DIR="$work/theirs" "$work/victim"
+    [[ -n $(dumps_in "$work/theirs") ]] || fail "root's own settings are not heard: $(<"$work/said")"
+    rm "$work/theirs"/*
+    endure "set-user-id" "${as[@]}" env HEAPPROF_DUMP_DIR="$work/theirs" HEAPPROF_LOG=info TMPDIR="$work/theirs" "$work/victim"
+    [[ ! -s $work/said && -z $(ls -A "$work/theirs") ]] || fail "heard: $(<"$work/said") $(ls "$work/theirs")"
+}
+
+small_stack() {
+    # shellcheck disable=SC2016
+    endure "64 KiB of stack" bash -c 'ulimit -s 64 && exec "$@"' - "${preloading[@]}"
+    expect_whole "64 KiB of stack"
+    has_dump
+}
+
+# When the threshold is crossed there is not a page of address space left: the guard's thread may not be the one that
+# falls over it (jemalloc needs some for a thread that comes to it first).
+no_memory_left() {
+    local n
+    export HEAPPROF_THRESHOLDS=30%
+    for n in 1 2 3 4 5 6; do
+        restore_old_dump
+        endure "no mmap from $n on" "$HP_BUILD/inject" "$n+:ENOMEM" window:mmap /dev/null "${preloading[@]}"
+        expect_whole "no mmap from $n on"
+    done
+}
+
+LINES_MAX=${LINES_MAX:-4} "$1"
