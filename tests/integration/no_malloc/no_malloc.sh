@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# no_malloc.sh limit|api: a dump under the library whose dumps abort at a malloc; it is made, whole and readable.
+# P10. no_malloc.sh limit|api: a dump under the library whose dumps abort at a malloc; it is made, whole and readable.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 : "${HP_TRAP:?}"
 needs go
