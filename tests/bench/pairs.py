@@ -13,8 +13,8 @@ INNER_ROUNDS = 5
 # loop: (what, at most ns over plain jemalloc, and on a busy machine, instructions over plain jemalloc)
 LOOPS = {
     "pair": ("64 B pair, over plain jemalloc", 1.2, 4.0, 14),
-    "random": ("random 16..1039 B, over plain jemalloc", 1.7, 6.0, 13),
-    "page": ("4096 B, over plain jemalloc", 5.0, 20.0, 21),
+    "random": ("random 16..1039 B, over plain jemalloc", 1.7, 6.0, 16),
+    "page": ("4096 B, over plain jemalloc", 5.0, 20.0, 24),
 }
 PERIODS = [1 << shift for shift in range(12, 24)]
 DEPTHS = [6, 13, 26, 39, 52, 64, 90, 128]
