@@ -29,7 +29,7 @@ static _Atomic uint32_t samples;
 static int arena_flag; /* set before ARENA_READY */
 uintptr_t hp_placement_bound;
 
-static _Atomic uint64_t next_address; /* where the next extent is tried; 0: not drawn yet */
+static _Atomic uint64_t next_address; /* where the next extent is tried */
 
 /* In the lower half, so that as much again lies behind it. */
 static uint64_t draw_address(void) {
@@ -45,7 +45,7 @@ static uint64_t draw_address(void) {
 }
 
 /* Claims `bytes` of addresses, aligned, that nobody else of us will try. Behind the end it begins again at
- * the start: that is 10^12 bytes of extents later. */
+ * the start: that is 6 TiB of extents later, or more. */
 static uint64_t claim(size_t bytes, size_t alignment) {
     uint64_t from = atomic_load_explicit(&next_address, memory_order_relaxed);
     uint64_t at = 0;
