@@ -34,3 +34,20 @@ comes answers "$pid"
 [[ -S $work/theirs/heapprof-65534/$pid.sock ]] || fail "the socket lies elsewhere: $(find "$work/theirs")"
 expect "its place in root's list" True "$(listed "$pid" 'p["reachable"]')"
 "${nobody[@]}" "$work/heapprof" status "$pid" >/dev/null || fail "its own user can't ask"
+
+# A set-user-id program takes no folder from the environment of who runs it.
+cp "$HP_BUILD/holder_static" "$work/set-uid"
+chown 65534 "$work/set-uid"
+chmod 4755 "$work/set-uid"
+install -d -m 700 -o 65534 "$work/chosen" "$work/secure"
+HEAPPROF_SOCKET=$work/chosen "$work/set-uid" "$work/secure/ready" 4 2>"$work/err" &
+pid=$!
+started+=("$pid")
+comes test -e "$work/secure/ready"
+if [[ $(awk '$1 == "Uid:" { print $3 }' "/proc/$pid/status") == 65534 ]]; then # not where set-user-id is ignored
+    comes answers "$pid"
+    [[ -z $(ls -A "$work/chosen") ]] || fail "it took the folder from the environment"
+    [[ -S /tmp/heapprof-65534/$pid.sock ]] || fail "the socket lies elsewhere"
+    rm -f "/tmp/heapprof-65534/$pid.sock"
+    rmdir --ignore-fail-on-non-empty /tmp/heapprof-65534
+fi
