@@ -129,6 +129,7 @@ static void init_capture(uint64_t period) {
     find_dump_dir();
     struct hp_capture_config config = {
         .folder = dump_dir,
+        .is_folder_chosen = strcmp(options.dump_dir, ".") != 0,
         .spare = find_spare_dir(),
         .service = options.service[0] != '\0' ? options.service : base_name(hp_frame_module_program()),
         .keep = options.keep,

@@ -287,16 +287,18 @@ static int rehearse_in(const char *folder, const struct hp_capture_facts *facts)
     return memory->sink.error;
 }
 
+/* A program that merely runs where nobody may write, with us in it, has no reason to speak of it yet. */
 static void rehearse_somewhere(const struct hp_capture_facts *facts) {
     int error = rehearse_in(config.folder, facts);
     if (error == 0 || error == last_error) {
         return;
     }
-    last_error = error; /* the dump itself need not say it again */
-    const char *why = strerrordesc_np(error);
     bool has_spare = config.spare != NULL && rehearse_in(config.spare, facts) == 0;
-    hp_log(HP_LOG_ERROR, "dumps can't be written to %s: %s; they go %s", config.folder,
-           why != NULL ? why : "?", has_spare ? config.spare : "nowhere");
+    bool is_said = config.is_folder_chosen || !has_spare;
+    const char *why = strerrordesc_np(error);
+    hp_log(is_said ? HP_LOG_ERROR : HP_LOG_INFO, "dumps can't be written to %s: %s; they go %s%s", config.folder,
+           why != NULL ? why : "?", has_spare ? "to " : "nowhere", has_spare ? config.spare : "");
+    last_error = is_said ? error : 0; /* the dump itself need not say it again */
 }
 
 void hp_capture_rehearse(const struct hp_capture_facts *facts) {

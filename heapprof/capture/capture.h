@@ -31,6 +31,7 @@ struct hp_capture_facts {
 /* Where dumps go and how they are named; the folders must live on. Called once by init.c. */
 struct hp_capture_config {
     const char *folder; /* absolute */
+    bool is_folder_chosen; /* by somebody, who will want to know if it is of no use before there is a dump */
     const char *spare;  /* where a dump goes that can't be written there; NULL: nowhere */
     const char *service;
     uint32_t keep;

@@ -19,9 +19,16 @@ says_nothing
 # A file in the place of the folder: the dump goes where temporary files go, and the line says so.
 echo text >"$work/file"
 HEAPPROF_DUMP_DIR=$work/file grow +40 .100
-says_one_line "$work/file" 'Not a directory' "they go $TMPDIR"
+says_one_line "$work/file" 'Not a directory' "they go to $TMPDIR"
 [[ $(<"$work/file") == text ]] || fail "the file was changed"
 [[ $(reasons_in "$TMPDIR") == *limit95* ]] || fail "it did not go to $TMPDIR"
+rm "$TMPDIR"/*
+
+# Nobody chose the folder: nothing is said until there is a dump that does not go there.
+(cd /proc && grow +4 .300)
+says_nothing
+(cd /proc && grow +40 .100)
+says_one_line "written to /proc: No such file or directory; it went to $TMPDIR"
 rm "$TMPDIR"/*
 export TMPDIR=$work/file # nor can it go there, from now on
 HEAPPROF_DUMP_DIR=$work/file grow +40 .100
