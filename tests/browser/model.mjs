@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { makeCallers } from "../../tools/flame/callers.js";
-import { formatChange, formatCount, formatShare, formatValue } from "../../tools/flame/format.js";
-import { Profile, REST, ROOT } from "../../tools/flame/profile.js";
+import { makeCallers } from "../../tools/flame/page/callers.js";
+import { formatChange, formatCount, formatShare, formatValue } from "../../tools/flame/page/format.js";
+import { Profile, REST, ROOT } from "../../tools/flame/page/profile.js";
 import { makeProfile, sumByFunction } from "./pprof.mjs";
 
 const { HP_COMMAND: command } = process.env;

@@ -1,9 +1,9 @@
 /* Any text at all as a heap dump of jemalloc, through what `heapprof convert` makes of it. */
 #include <stdlib.h>
 
-#include "heap_v2.h"
-#include "profile_audit.h"
-#include "profile_merge.h"
+#include "tools/profile/heap_v2.h"
+#include "tools/profile/profile_audit.h"
+#include "tools/profile/profile_merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

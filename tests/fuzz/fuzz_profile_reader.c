@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profile_audit.h"
-#include "profile_filter.h"
-#include "profile_merge.h"
-#include "profile_prune.h"
-#include "profile_reader.h"
-#include "profile_table.h"
-#include "top_json.h"
-#include "top_report.h"
+#include "tools/profile/profile_audit.h"
+#include "tools/profile/profile_filter.h"
+#include "tools/profile/profile_merge.h"
+#include "tools/profile/profile_prune.h"
+#include "tools/profile/profile_reader.h"
+#include "tools/profile/profile_table.h"
+#include "tools/report/top_json.h"
+#include "tools/report/top_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture_window.h"
+#include "tools/live/capture_window.h"
 #include "tests/unit/cmocka_first.h"
 
 static long now_ms(void) {

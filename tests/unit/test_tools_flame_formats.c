@@ -1,12 +1,12 @@
-/* tools/flame_formats, flame_json, json_string: what is written, to the letter. */
+/* tools/flame: flame_formats, flame_json; tools/base/json_string: what is written, to the letter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flame_formats.h"
-#include "flame_json.h"
-#include "json_string.h"
-#include "profile_reader.h"
+#include "tools/flame/flame_formats.h"
+#include "tools/flame/flame_json.h"
+#include "tools/base/json_string.h"
+#include "tools/profile/profile_reader.h"
 #include "test_tools_builder.h"
 #include "tests/unit/cmocka_first.h"
 

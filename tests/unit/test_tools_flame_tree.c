@@ -1,12 +1,12 @@
-/* tools/flame_tree, flame_part: call trees of profiles that are made here, beside sums made by hand. */
+/* tools/flame: flame_tree, flame_part: call trees of profiles that are made here, beside sums made by hand. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flame_part.h"
-#include "flame_tree.h"
-#include "profile_reader.h"
+#include "tools/flame/flame_part.h"
+#include "tools/flame/flame_tree.h"
+#include "tools/profile/profile_reader.h"
 #include "test_tools_builder.h"
 #include "tests/unit/cmocka_first.h"
 

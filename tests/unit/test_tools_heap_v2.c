@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "heap_v2.h"
-#include "profile_audit.h"
+#include "tools/profile/heap_v2.h"
+#include "tools/profile/profile_audit.h"
 #include "tests/unit/cmocka_first.h"
 
 #define MAPS                                                                                                 \

@@ -1,11 +1,11 @@
-/* tools/key_table, tools/id_map and tools/pool: the small tables below everything. */
+/* tools/base/key_table, id_map and pool: the small tables below everything. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "id_map.h"
-#include "key_table.h"
-#include "pool.h"
+#include "tools/base/id_map.h"
+#include "tools/base/key_table.h"
+#include "tools/base/pool.h"
 #include "tests/unit/cmocka_first.h"
 
 static void numbers_distinct_keys(void **state) {

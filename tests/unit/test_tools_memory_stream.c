@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory_stream.h"
+#include "tools/base/memory_stream.h"
 #include "tests/unit/cmocka_first.h"
 
 static void holds_what_was_written(void **state) {

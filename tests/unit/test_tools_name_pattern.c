@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "name_pattern.h"
+#include "tools/profile/name_pattern.h"
 #include "tests/unit/cmocka_first.h"
 
 static void matches_whole_names(void **state) {

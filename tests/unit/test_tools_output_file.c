@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output_file.h"
+#include "tools/base/output_file.h"
 #include "tests/unit/cmocka_first.h"
 #include "tests/unit/scratch.h"
 

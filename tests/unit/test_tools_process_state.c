@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process_state.h"
-#include "status_report.h"
+#include "tools/live/process_state.h"
+#include "tools/report/status_report.h"
 #include "tests/unit/cmocka_first.h"
-#include "text.h"
+#include "tools/base/text.h"
 
 static const char whole[] =
     "{\"heapprof\":\"0.1.0\",\"format\":1,\"time\":\"2026-12-01T17:59:25.123Z\",\"pid\":7,\"service\":"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_merge.h"
-#include "profile_reader.h"
+#include "tools/profile/profile_merge.h"
+#include "tools/profile/profile_reader.h"
 #include "test_tools_builder.h"
 #include "tests/unit/cmocka_first.h"
 

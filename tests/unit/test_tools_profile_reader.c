@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile_reader.h"
+#include "tools/profile/profile_reader.h"
 #include "test_tools_builder.h"
 #include "tests/unit/cmocka_first.h"
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_prune.h"
-#include "profile_reader.h"
-#include "profile_table.h"
+#include "tools/profile/profile_prune.h"
+#include "tools/profile/profile_reader.h"
+#include "tools/profile/profile_table.h"
 #include "test_tools_builder.h"
 #include "tests/unit/cmocka_first.h"
 

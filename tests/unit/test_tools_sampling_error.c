@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sampling_error.h"
+#include "tools/live/sampling_error.h"
 #include "tests/unit/cmocka_first.h"
 
 enum { OBJECTS, BYTES };

@@ -1,13 +1,13 @@
-/* tools/text, tools/short_name, tools/utf8 and tools/demangle: what people read. */
+/* tools/base/text, tools/symbols/short_name, tools/base/utf8 and tools/symbols/demangle: what people read. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "demangle.h"
-#include "short_name.h"
-#include "text.h"
-#include "utf8.h"
+#include "tools/symbols/demangle.h"
+#include "tools/symbols/short_name.h"
+#include "tools/base/text.h"
+#include "tools/base/utf8.h"
 #include "tests/unit/cmocka_first.h"
 
 static void shows_bytes_in_units(void **state) {

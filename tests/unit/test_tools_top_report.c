@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_reader.h"
+#include "tools/profile/profile_reader.h"
 #include "test_tools_builder.h"
-#include "text.h"
-#include "top_json.h"
-#include "top_report.h"
+#include "tools/base/text.h"
+#include "tools/report/top_json.h"
+#include "tools/report/top_report.h"
 #include "tests/unit/cmocka_first.h"
 
 static struct builder builder;

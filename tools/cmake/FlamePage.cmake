@@ -3,7 +3,7 @@
 
 find_program(NPM npm)
 find_program(NODE NAMES node nodejs)
-set(flame_source ${CMAKE_CURRENT_SOURCE_DIR}/flame)
+set(flame_source ${CMAKE_CURRENT_SOURCE_DIR}/flame/page)
 set(flame_output ${CMAKE_CURRENT_BINARY_DIR}/flame)
 set(flame_page ${flame_output}/page.head ${flame_output}/page.tail ${flame_output}/page.missing)
 
@@ -23,7 +23,7 @@ add_custom_command(OUTPUT ${flame_page}
 
 # hp_flame_page_library(NAME FOLDER): the page in FOLDER.
 function(hp_flame_page_library name folder)
-  add_library(${name} STATIC ${PROJECT_SOURCE_DIR}/tools/flame_page.c)
+  add_library(${name} STATIC ${PROJECT_SOURCE_DIR}/tools/flame/flame_page.c)
   target_link_libraries(${name} PRIVATE hp_warnings)
   target_compile_definitions(${name} PRIVATE HP_FLAME_PAGE="${folder}")
 endfunction()
@@ -31,4 +31,4 @@ endfunction()
 hp_flame_page_library(hp_flame_page ${flame_output})
 add_custom_target(flame_page_files DEPENDS ${flame_page})
 add_dependencies(hp_flame_page flame_page_files)
-set_source_files_properties(flame_page.c PROPERTIES OBJECT_DEPENDS "${flame_page}")
+set_source_files_properties(flame/flame_page.c PROPERTIES OBJECT_DEPENDS "${flame_page}")

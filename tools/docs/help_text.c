@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 void hp_help_fail(const char *name, const char *what) {
     fprintf(stderr, "make_docs: help of %s: %s\n", name, what);

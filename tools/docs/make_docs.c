@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 enum hp_docs_kind hp_docs_argument_kind(const struct hp_help_option *option) {
     const char *argument = option->argument;

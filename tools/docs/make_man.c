@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "make_docs.h"
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 /* Text for roff: nothing in it is a request or an escape; - is a minus sign, as in what one types. */
 static void print_text(FILE *stream, const char *text, size_t length) {

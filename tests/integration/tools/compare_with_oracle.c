@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "demangle.h"
-#include "memory.h"
-#include "resolver.h"
+#include "tools/symbols/demangle.h"
+#include "tools/base/memory.h"
+#include "tools/symbols/resolver.h"
 
 enum { EACH = 24, MOST = 4000, MOST_FRAMES = 128, SHOWN = 12 };
 
