@@ -17,7 +17,10 @@ refuses() { # reason environment…
     shift
     env "$@" sleep 30 &
     process=$!
-    for _ in {1..50}; do [[ $(<"/proc/$process/comm") == sleep ]] && break || sleep 0.1; done
+    for _ in {1..50}; do
+        [[ $(<"/proc/$process/comm") != sleep ]] || break
+        sleep 0.1
+    done
     sleep 0.3
     for command in capture status; do
         status=0

@@ -11,6 +11,7 @@ if [[ $1 == every ]]; then
 fi
 faults=("$@")
 make_old_dump
+old= # set by restore_old_dump
 export HEAPPROF_LIMIT=48M HEAPPROF_THRESHOLDS=95% HEAPPROF_SAMPLE=16K
 inject() { # what-for plan where list
     endure "$1" "$HP_BUILD/inject" "$2" "$3" "$4" /usr/bin/env LD_PRELOAD="$HP_LIBRARY" "$HP_BUILD/victim"

@@ -1,6 +1,7 @@
 # Sourced by this folder's tests after common.sh.
 # shellcheck shell=bash disable=SC2154 # $work is of common.sh
 export HEAPPROF_DUMP_DIR=$work/dumps
+export HEAPPROF_GATE_MS=20000 # the victim ends right after: on a busy machine no dump shall be cut off by that
 
 # The victim under heapprof: as it is without, on time, and what heapprof says are few lines, its own. What it says
 # is $work/said.

@@ -1,6 +1,10 @@
 # Sourced by this folder's tests after common.sh; $1 is the mean distance between samples, or off.
 # shellcheck shell=bash disable=SC2154 # $work is of common.sh
-[[ ${1:?} == off ]] && export HEAPPROF=off || export HEAPPROF_SAMPLE=$1
+if [[ ${1:?} == off ]]; then
+    export HEAPPROF=off
+else
+    export HEAPPROF_SAMPLE=$1
+fi
 export HEAPPROF_LIMIT=8G HEAPPROF_DUMP_DIR=$work/dumps HEAPPROF_LOG=warn
 
 # The command gives the same output, errors and status with heapprof as without it.

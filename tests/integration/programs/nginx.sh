@@ -4,6 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/common.sh source=helpers.sh
 . "$(dirname "$0")/../lib/common.sh"
 . "$(dirname "$0")/helpers.sh"
+: "${python:?}"
 PATH=$PATH:/usr/sbin
 needs nginx python3
 mkdir "$work/www" "$work/logs"

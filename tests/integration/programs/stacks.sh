@@ -4,6 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/common.sh source=helpers.sh
 . "$(dirname "$0")/../lib/common.sh"
 . "$(dirname "$0")/helpers.sh"
+: "${python:?}"
 needs readelf python3
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../../.." && pwd)
