@@ -318,9 +318,13 @@ __attribute__((constructor(HP_FIRST_CONSTRUCTOR))) static void init(int argc, ch
     }
     je_free(je_malloc(1));
     char *nothing[] = {NULL};
-    /* A set-user-id program does not take orders from the environment of who runs it. */
-    char **environment = getauxval(AT_SECURE) != 0 || environ == NULL ? nothing : environ;
+    /* A set-user-id program does not take orders from the environment of who runs it, nor from where they stand. */
+    bool is_secure = getauxval(AT_SECURE) != 0;
+    char **environment = is_secure || environ == NULL ? nothing : environ;
     struct hp_refused_limit refused = hp_options_read(&options, environment);
+    if (is_secure) {
+        options.dump_dir = "/tmp";
+    }
     hp_frame_module_find_program(argc > 0 ? argv[0] : "");
     hp_thread_mute(&hp_thread);
     bool started = options.enabled && is_chosen() && start(&refused);

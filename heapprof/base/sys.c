@@ -145,13 +145,14 @@ ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes) {
     return syscall(SYS_getdents64, fd, buf, bytes);
 }
 
-int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns) {
+int hp_sys_file_info(const char *path, struct hp_file_info *info) {
     struct stat st;
     if (fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
         return -1;
     }
-    *bytes = (uint64_t)st.st_size;
-    *written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    info->bytes = (uint64_t)st.st_size;
+    info->written_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    info->owner = st.st_uid;
     return 0;
 }
 

@@ -49,9 +49,13 @@ int hp_sys_try_lock_file(int fd);
 void hp_sys_sleep(int64_t ns);
 /* Directory records as getdents64(2) gives them. */
 ssize_t hp_sys_getdents(int fd, void *buf, size_t bytes);
-/* Bytes of the regular file and when it was last written (ns since the Unix epoch). -1 when it is none;
- * follows no symlink. */
-int hp_sys_file_info(const char *path, uint64_t *bytes, int64_t *written_ns);
+struct hp_file_info {
+    uint64_t bytes;
+    int64_t written_ns; /* when it was last written, since the Unix epoch */
+    unsigned owner;
+};
+/* Of a regular file; -1 when it is none. Follows no symlink. */
+int hp_sys_file_info(const char *path, struct hp_file_info *info);
 /* Owner and permission bits of what is open. */
 int hp_sys_owner(int fd, unsigned *uid, unsigned *mode);
 int hp_sys_chmod(int fd, unsigned mode);

@@ -169,6 +169,10 @@ static int take_turn(const struct hp_capture_facts *facts, const char *folder) {
     return take_folder(folder, TURN_PATIENCE_NS, TURN_PAUSE_NS * (int64_t)(9 - (eighths < 8 ? eighths : 8)));
 }
 
+static struct hp_rotation_scope scope_of(const char *folder, unsigned owner) {
+    return (struct hp_rotation_scope){.folder = folder, .service = identity.service, .owner = owner};
+}
+
 /* Whether an early dump would only push others' out. */
 static bool is_needless(const struct hp_capture_facts *facts, const char *folder) {
     if (!facts->is_early) {
@@ -176,7 +180,8 @@ static bool is_needless(const struct hp_capture_facts *facts, const char *folder
     }
     hp_dump_name_own(memory->name, &identity);
     int64_t since = hp_clock_wall_ns() - RESTART_LOOP_NS;
-    return hp_rotation_count_recent(folder, identity.service, memory->name, since) >= config.keep;
+    struct hp_rotation_scope ours = scope_of(folder, hp_sys_geteuid());
+    return hp_rotation_count_recent(&ours, memory->name, since) >= config.keep;
 }
 
 /* What a dump costs, from its beginning on. */
@@ -246,7 +251,8 @@ static int publish_in_folder(const char *folder) {
     struct hp_writer w = hp_writer_over(memory->parent, sizeof memory->parent);
     hp_writer_format(&w, "%s/..", folder);
     int turn = take_folder(memory->parent, PUBLISH_PATIENCE_NS, PUBLISH_PAUSE_NS);
-    hp_rotation_apply(folder, identity.service, config.keep, config.budget, memory->name, memory->sink.bytes);
+    struct hp_rotation_scope ours = scope_of(folder, hp_sink_owner(&memory->sink));
+    hp_rotation_apply(&ours, config.keep, config.budget, memory->name, memory->sink.bytes);
     int rc = hp_sink_publish(&memory->sink);
     (void)hp_sys_close(turn);
     return rc == 0 ? 0 : memory->sink.error;
@@ -283,7 +289,8 @@ static int rehearse_in(const char *folder, const struct hp_capture_facts *facts)
         write_profile(facts, true);
         hp_sink_abort(&memory->sink);
     }
-    (void)hp_rotation_count_recent(folder, identity.service, memory->name, 0);
+    struct hp_rotation_scope ours = scope_of(folder, hp_sys_geteuid());
+    (void)hp_rotation_count_recent(&ours, memory->name, 0);
     return memory->sink.error;
 }
 

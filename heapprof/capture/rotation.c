@@ -132,26 +132,26 @@ static void add_file(const char *name, uint64_t bytes, int64_t written_ns, uint3
     f->written_ns = written_ns;
 }
 
-static void note_file(const char *folder, const char *service, const char *name, uint32_t *count) {
-    uint64_t bytes = 0;
-    int64_t written_ns = 0;
-    bool is_dump = hp_dump_name_is_dump(name, service);
-    bool is_temporary = hp_dump_name_is_temporary(name, service);
-    if ((!is_dump && !is_temporary) || hp_sys_file_info(path_of(folder, name), &bytes, &written_ns) != 0) {
+static void note_file(const struct hp_rotation_scope *scope, const char *name, uint32_t *count) {
+    struct hp_file_info info;
+    bool is_dump = hp_dump_name_is_dump(name, scope->service);
+    bool is_temporary = hp_dump_name_is_temporary(name, scope->service);
+    if ((!is_dump && !is_temporary) || hp_sys_file_info(path_of(scope->folder, name), &info) != 0 ||
+        info.owner != scope->owner) {
         return;
     }
     if (is_temporary) {
-        if (hp_clock_wall_ns() - written_ns > STALE_NS) {
+        if (hp_clock_wall_ns() - info.written_ns > STALE_NS) {
             (void)hp_sys_unlink(memory->path);
         }
     } else if (*count < HP_ROTATION_FILES_MAX) {
-        add_file(name, bytes, written_ns, count);
+        add_file(name, info.bytes, info.written_ns, count);
     }
 }
 
-static uint32_t list_dumps(const char *folder, const char *service) {
+static uint32_t list_dumps(const struct hp_rotation_scope *scope) {
     uint32_t count = 0;
-    int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    int fd = hp_sys_open(scope->folder, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0) {
         return 0;
     }
@@ -159,7 +159,7 @@ static uint32_t list_dumps(const char *folder, const char *service) {
     while ((n = hp_sys_getdents(fd, memory->entries, sizeof memory->entries)) > 0) {
         for (size_t at = 0; at < (size_t)n;) {
             const struct entry *e = (const struct entry *)(const void *)(memory->entries + at);
-            note_file(folder, service, e->name, &count);
+            note_file(scope, e->name, &count);
             at += e->bytes;
         }
     }
@@ -185,9 +185,9 @@ static uint32_t delete_marked(const char *folder, uint32_t *count) {
 
 /* Who has deleted a file under our hands has done it to make room for a dump of its own, so there is none in it for
  * ours. */
-void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, uint64_t budget, const char *coming,
+void hp_rotation_apply(const struct hp_rotation_scope *scope, uint32_t keep, uint64_t budget, const char *coming,
                        uint64_t bytes) {
-    uint32_t count = list_dumps(folder, service);
+    uint32_t count = list_dumps(scope);
     uint32_t taken = 0;
     if (coming != NULL) {
         add_file(coming, bytes, COMING, &count);
@@ -195,13 +195,13 @@ void hp_rotation_apply(const char *folder, const char *service, uint32_t keep, u
     do {
         keep -= taken < keep ? taken : keep;
         hp_rotation_decide(memory->files, count, keep, budget);
-        taken = delete_marked(folder, &count);
+        taken = delete_marked(scope->folder, &count);
     } while (taken > 0);
 }
 
-uint32_t hp_rotation_count_recent(const char *folder, const char *service, const char *own, int64_t since_ns) {
+uint32_t hp_rotation_count_recent(const struct hp_rotation_scope *scope, const char *own, int64_t since_ns) {
     uint32_t recent = 0;
-    uint32_t count = list_dumps(folder, service);
+    uint32_t count = list_dumps(scope);
     for (uint32_t i = 0; i < count; i++) {
         const struct hp_rotation_file *f = &memory->files[i];
         recent += f->written_ns > since_ns && strncmp(f->name, own, strlen(own)) != 0;

@@ -7,12 +7,13 @@
 #include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 
-/* Makes the folder and what is missing above it. Failure shows when the file is opened. */
+/* Makes the folder and what is missing above it. Failure shows when the file is opened. Whatever the umask (a daemon's
+ * is often 0): nobody else may write there, that is, delete a dump or put something in its place. */
 static void make_folders(char *path) {
     for (char *p = path + 1; *p != '\0'; p++) {
         if (*p == '/') {
             *p = '\0';
-            (void)hp_sys_mkdir(path, 0777);
+            (void)hp_sys_mkdir(path, 0755);
             *p = '/';
         }
     }
@@ -123,6 +124,13 @@ int hp_sink_write(void *context, const void *data, size_t bytes) {
         sink->bytes += (uint64_t)n;
     }
     return 0;
+}
+
+unsigned hp_sink_owner(const struct hp_sink *sink) {
+    unsigned owner = hp_sys_geteuid();
+    unsigned mode = 0;
+    (void)hp_sys_owner(sink->fd, &owner, &mode);
+    return owner;
 }
 
 /* The name itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */

@@ -42,6 +42,9 @@ void hp_sink_open_fd(struct hp_sink *sink, int fd);
 /* Writes all of it. 0, or -1 with sink->error set; then only abort is left. An hp_gzip_output. */
 int hp_sink_write(void *sink, const void *data, size_t bytes);
 
+/* The user whom the open file belongs to. */
+unsigned hp_sink_owner(const struct hp_sink *sink);
+
 /* Gives the file its name: from now on it is there, and whole. 0; or -1 with sink->error set and nothing left behind.
  * EEXIST: the name is taken, the caller picks another. */
 int hp_sink_publish(struct hp_sink *sink);

@@ -131,6 +131,11 @@ static const char *dump_name(char *name, size_t cap, const char *host, unsigned 
     return name;
 }
 
+static void apply(const char *folder, uint32_t keep, uint64_t budget, const char *coming, uint64_t bytes) {
+    struct hp_rotation_scope ours = {.folder = scratch_path(folder), .service = "svc", .owner = geteuid()};
+    hp_rotation_apply(&ours, keep, budget, coming, bytes);
+}
+
 /* G17: two containers, pid 1 in both, one volume, 20 restarts with 3 dumps each; the budgets hold each time.
  */
 static void test_g17_shared_volume(void **state) {
@@ -143,14 +148,14 @@ static void test_g17_shared_volume(void **state) {
             long age = 10000 - (long)(restart * 10 + seq);
             scratch_write(dump_name(name, sizeof name, seq % 2 == 0 ? "one" : "two", restart, seq),
                           "0123456789", 10, age);
-            hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
+            apply("", 10, 1000, NULL, 0);
             assert_true(scratch_list("", NULL, 0) <= 10);
             assert_true(scratch_has(name));
             strcpy(last, name);
         }
     }
     assert_int_equal(scratch_list("", NULL, 0), 10);
-    hp_rotation_apply(scratch_path(""), "svc", 10, 35, NULL, 0); /* a smaller budget: three files of 10 */
+    apply("", 10, 35, NULL, 0); /* a smaller budget: three files of 10 */
     assert_int_equal(scratch_list("", NULL, 0), 3);
     assert_true(scratch_has(last));
 }
@@ -201,21 +206,21 @@ static void test_room_for_one_that_comes(void **state) {
         scratch_write(dump_name(name, sizeof name, "h", 0, seq), "0123456789", 10, 100 - (long)seq);
     }
     const char *coming = dump_name(name, sizeof name, "h", 0, 5);
-    hp_rotation_apply(scratch_path(""), "svc", 5, 1000, coming, 10);
+    apply("", 5, 1000, coming, 10);
     assert_int_equal(scratch_list("", NULL, 0), 4);
-    hp_rotation_apply(scratch_path(""), "svc", 4, 1000, coming, 10);
+    apply("", 4, 1000, coming, 10);
     assert_int_equal(scratch_list("", NULL, 0), 3);
-    hp_rotation_apply(scratch_path(""), "svc", 4, 40, coming, 20); /* two of 10 beside it */
+    apply("", 4, 40, coming, 20); /* two of 10 beside it */
     assert_int_equal(scratch_list("", NULL, 0), 2);
-    hp_rotation_apply(scratch_path(""), "svc", 1, 1000, coming, 10);
+    apply("", 1, 1000, coming, 10);
     assert_int_equal(scratch_list("", NULL, 0), 0);
-    hp_rotation_apply(scratch_path(""), "svc", 1, 0, coming, 10); /* an empty folder */
+    apply("", 1, 0, coming, 10); /* an empty folder */
 }
 
 /* Four processes make room at the same time, in a folder that is full, and then publish: one file each goes. */
 static int body_make_room(void) {
     char name[256];
-    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, dump_name(name, sizeof name, "coming", 0, 1), 10);
+    apply("", 10, 1000, dump_name(name, sizeof name, "coming", 0, 1), 10);
     return 0;
 }
 
@@ -268,7 +273,7 @@ static void test_leaves_the_rest_alone(void **state) {
     const char *link = "heapprof.svc.h.1.20261201T141355123.6.limit95.pb.gz";
     assert_int_equal(mkdir(scratch_path(folder), 0700), 0);
     assert_int_equal(symlink("core.1", scratch_path(link)), 0);
-    hp_rotation_apply(scratch_path(""), "svc", 1, 1000, NULL, 0);
+    apply("", 1, 1000, NULL, 0);
     for (size_t i = 0; i < ROWS(files); i++) {
         if (scratch_has(files[i].name) != files[i].stays) {
             fail_msg("%s", files[i].name);
@@ -276,6 +281,33 @@ static void test_leaves_the_rest_alone(void **state) {
     }
     assert_true(scratch_has(folder));
     assert_true(scratch_has(link));
+}
+
+/* In a folder like /tmp: what others have put there under names of ours, all newer and larger than ours, is not deleted,
+ * and drives out none of ours; nor does it keep an early dump from being made. */
+static void test_files_of_others(void **state) {
+    (void)state;
+    char name[256];
+    enum { THEIRS = 5, OURS = 4, KEEP = 3 };
+    if (geteuid() != 0) {
+        skip();
+    }
+    for (unsigned i = 0; i < THEIRS; i++) {
+        scratch_write(dump_name(name, sizeof name, "theirs", 0, i), "0123456789", 10, -100000);
+        assert_int_equal(chown(scratch_path(name), 65534, 65534), 0);
+    }
+    static const char stale[] = ".heapprof.svc.theirs.1.20261201T141355123.3.limit95.pb.gz.tmp";
+    scratch_write(stale, "x", 1, 9000);
+    assert_int_equal(chown(scratch_path(stale), 65534, 65534), 0);
+    for (unsigned i = 0; i < OURS; i++) {
+        scratch_write(dump_name(name, sizeof name, "ours", 0, i), "x", 1, 100 - (long)i);
+    }
+    struct hp_rotation_scope ours = {.folder = scratch_path(""), .service = "svc", .owner = 0};
+    assert_int_equal(hp_rotation_count_recent(&ours, "x", 0), OURS);
+    apply("", KEEP, 20, NULL, 0);
+    assert_int_equal(scratch_list("", NULL, 0), THEIRS + 1 + KEEP);
+    assert_false(scratch_has(dump_name(name, sizeof name, "ours", 0, 0)));
+    assert_true(scratch_has(stale));
 }
 
 /* More dumps than the memory holds, and more names than one read of the folder gives; then it is right again.
@@ -289,15 +321,15 @@ static void test_very_full_folder(void **state) {
                        i);
         scratch_write(name, "x", 1, FILES - (long)i);
     }
-    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
-    hp_rotation_apply(scratch_path(""), "svc", 10, 1000, NULL, 0);
+    apply("", 10, 1000, NULL, 0);
+    apply("", 10, 1000, NULL, 0);
     assert_int_equal(scratch_list("", NULL, 0), 10);
     assert_true(scratch_has(name)); /* the newest */
 }
 
 static void test_missing_folder(void **state) {
     (void)state;
-    hp_rotation_apply(scratch_path("none"), "svc", 1, 1, NULL, 0);
+    apply("none", 1, 1, NULL, 0);
     assert_int_equal(scratch_list("", NULL, 0), 0);
 }
 
@@ -311,6 +343,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_g17_room_is_not_shared, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_g17_shared_volume, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_leaves_the_rest_alone, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(test_files_of_others, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_very_full_folder, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(test_missing_folder, scratch_make, scratch_remove),
     };

@@ -271,6 +271,49 @@ static void test_path_replaces_links_themselves(void **state) {
     assert_int_equal(scratch_list("", NULL, 0), 2);
 }
 
+/* A daemon's umask is often 0, or anything: the file is its owner's alone, and in a folder that we make nobody else can
+ * delete it or put something in its place. */
+static int body_umask(void) {
+    static const mode_t masks[] = {0, 022, 077, 0777};
+    struct stat st;
+    char name[32];
+    for (size_t i = 0; i < ROWS(masks); i++) {
+        (void)snprintf(name, sizeof name, "mask%zu", i);
+        (void)umask(masks[i]);
+        CHILD_CHECK(open_in(masks[i] == 0777 ? "" : name, name) == 0);
+        CHILD_CHECK(hp_sink_write(&sink, "abc", 3) == 0 && sink_commit(&sink) == 0);
+        CHILD_CHECK(lstat(sink.path, &st) == 0 && (st.st_mode & 07777) == (0600 & ~masks[i]));
+        CHILD_CHECK(masks[i] == 0777 || (lstat(scratch_path(name), &st) == 0 && (st.st_mode & 022) == 0));
+    }
+    return 0;
+}
+
+static void test_umask(void **state) {
+    (void)state;
+    child_must_succeed(body_umask);
+}
+
+/* What waits in the next names' places is no more than in the way: nothing is opened, so nothing is waited for (a FIFO)
+ * or written to (a hard link). */
+static void test_name_is_a_trap(void **state) {
+    (void)state;
+    scratch_write("victim", "safe", 4, 0);
+    assert_int_equal(mkfifo(scratch_path("fifo"), 0666), 0);
+    assert_int_equal(link(scratch_path("victim"), scratch_path("hard")), 0);
+    assert_int_equal(mkdir(scratch_path("folder"), 0777), 0);
+    static const char *const names[] = {"fifo", "hard", "folder"};
+    for (size_t i = 0; i < ROWS(names); i++) {
+        assert_int_equal(open_in("", names[i]), 0);
+        assert_int_equal(hp_sink_write(&sink, "new", 3), 0);
+        assert_int_equal(sink_commit(&sink), -1);
+        assert_int_equal(sink.error, EEXIST);
+    }
+    check_text("victim", "safe");
+    assert_int_equal(scratch_list("", NULL, 0), 4);
+    assert_int_equal(open_in("fifo", "file"), -1); /* as the folder: not waited for either */
+    assert_int_equal(sink.error, ENOTDIR);
+}
+
 static void test_path_in_the_current_folder(void **state) {
     (void)state;
     char before[4096];
@@ -441,6 +484,8 @@ int main(void) {
         IN_A_FOLDER(test_temporary_name_is_taken),
         IN_A_FOLDER(test_path_is_replaced),
         IN_A_FOLDER(test_path_replaces_links_themselves),
+        IN_A_FOLDER(test_umask),
+        IN_A_FOLDER(test_name_is_a_trap),
         IN_A_FOLDER(test_path_in_the_current_folder),
         IN_A_FOLDER(test_no_path),
         IN_A_FOLDER(test_descriptor),

@@ -75,6 +75,20 @@ set_user_id() {
     rm "$work/theirs"/*
     endure "set-user-id" "${as[@]}" env HEAPPROF_DUMP_DIR="$work/theirs" HEAPPROF_LOG=info TMPDIR="$work/theirs" "$work/victim"
     [[ ! -s $work/said && -z $(ls -A "$work/theirs") ]] || fail "heard: $(<"$work/said") $(ls "$work/theirs")"
+
+    # Nor is where they stand, when there is a dump to make (of a limit that they can set): it is the owner's alone.
+    local name=victim$$ dumps
+    cp "$work/victim" "$work/$name"
+    chmod 4755 "$work/$name"
+    cd "$work/theirs"
+    endure "set-user-id, in a folder of theirs" prlimit --data=48000000 "${as[@]}" env HEAPPROF_DUMP_DIR="$work/theirs" \
+        HEAPPROF_THRESHOLDS=50% HEAPPROF_SERVICE=theirs HEAPPROF_LOG=info HEAPPROF_SOCKET="$work/theirs" \
+        MALLOC_CONF=nonsense TMPDIR="$work/theirs" XDG_RUNTIME_DIR="$work/theirs" HEAPPROF_ON_LIMIT=abort "$work/$name"
+    [[ ! -s $work/said && -z $(ls -A "$work/theirs") ]] || fail "heard: $(<"$work/said") $(ls "$work/theirs")"
+    dumps=$(find /tmp -maxdepth 1 -name "heapprof.$name.*" ! -name '*.limit50.*' -user root -perm 600 -type f)
+    [[ -n $dumps && $dumps == "$(find /tmp -maxdepth 1 -name "*heapprof.$name.*")" ]] ||
+        fail "its dumps: $(find /tmp -maxdepth 1 -name "*heapprof.$name.*" -ls)"
+    find /tmp -maxdepth 1 -name "heapprof.$name.*" -delete
 }
 
 small_stack() {
