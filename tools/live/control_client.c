@@ -1,11 +1,13 @@
 #include "tools/live/control_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,15 +22,29 @@ static long now_ms(void) {
 
 /* -- Connecting -- */
 
-/* The folder through its descriptor: whatever its own path, this one fits into an address. */
+/* The socket of that name, found but not opened: what a symlink leads to, on our side perhaps, is not knocked at. */
+static int find_socket(int folder, const char *name) {
+    struct stat status;
+    int found = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (found < 0 || (fstat(found, &status) == 0 && S_ISSOCK(status.st_mode)))
+        return found;
+    close(found);
+    errno = ENOTSOCK;
+    return -1;
+}
+
+/* By its descriptor: whatever its own path, this one fits into an address. */
 static int connect_to(int fd, int folder, const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
+    int found = find_socket(folder, name);
+    if (found < 0)
         return -1;
-    }
-    return connect(fd, (const struct sockaddr *)&address, sizeof address);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", found);
+    int rc = connect(fd, (const struct sockaddr *)&address, sizeof address);
+    int failure = errno;
+    close(found);
+    errno = failure;
+    return rc;
 }
 
 /* EAGAIN: its queue is full. */

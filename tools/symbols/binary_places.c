@@ -86,16 +86,14 @@ void hp_binary_places_free(struct hp_binary_place *list, size_t count) {
 }
 
 char *hp_binary_places_debug_path(const struct hp_binary_places *places) {
-    /* "": beside the binary; relative: in such a folder beside it. */
-    char *path = hp_memory_format(":.debug");
+    /* "": beside the binary; relative: in such a folder beside it. In another's root elf_binary.c looks. */
+    char *path = hp_memory_format(places->root != NULL ? "" : ":.debug");
     for (size_t i = 0; i < places->n_folders; i++) {
         char *longer = hp_memory_format("%s:%s", path, places->folders[i]);
         free(path);
         path = longer;
     }
-    char *whole = places->root != NULL
-                      ? hp_memory_format("%s:%s%s:%s", path, places->root, debug_folder, debug_folder)
-                      : hp_memory_format("%s:%s", path, debug_folder);
+    char *whole = hp_memory_format("%s:%s", path, debug_folder);
     free(path);
     return whole;
 }

@@ -22,7 +22,7 @@ struct hp_dwarf_index {
     struct range *ranges; /* by low */
     size_t n_entries, n_ranges, entry_capacity, range_capacity;
     Dwarf_Addr bias;
-    bool lacks_split;
+    bool opens_split, lacks_split;
 };
 
 static void add_ranges(struct hp_dwarf_index *index, Dwarf_Die *die, size_t entry) {
@@ -52,8 +52,9 @@ static int compare_ranges(const void *left, const void *right) {
                             : (a->entry > b->entry) - (a->entry < b->entry);
 }
 
-struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module) {
+struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module, bool opens_split) {
     struct hp_dwarf_index *index = hp_memory_new(1, sizeof *index);
+    index->opens_split = opens_split;
     for (Dwarf_Die *die = NULL; (die = dwfl_module_nextcu(module, die, &index->bias)) != NULL;)
         add_unit(index, die);
     if (index->n_ranges == 0)
@@ -71,7 +72,7 @@ struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module) {
 static struct hp_dwarf_unit *unit_of(struct hp_dwarf_index *index, size_t place) {
     struct entry *entry = &index->entries[place];
     if (entry->unit == NULL) {
-        entry->unit = hp_dwarf_unit_new(&entry->die);
+        entry->unit = hp_dwarf_unit_new(&entry->die, index->opens_split);
         index->lacks_split |= hp_dwarf_unit_lacks_split(entry->unit);
     }
     return entry->unit;

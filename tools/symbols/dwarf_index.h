@@ -20,7 +20,7 @@ struct hp_dwarf_index;
  * folders; without any, an empty index. Never NULL. Must be freed, by hp_dwarf_index_free, before the
  * module's session ends.
  */
-struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module);
+struct hp_dwarf_index *hp_dwarf_index_new(Dwfl_Module *module, bool opens_split);
 
 /* The unit at `address` (as the module's symbols have it), and that address as the unit has it. NULL: none.
  */

@@ -117,11 +117,11 @@ static const char *string_of(Dwarf_Die *die, unsigned name) {
     return dwarf_formstring(dwarf_attr(die, name, &attribute));
 }
 
-static void open_split(struct hp_dwarf_unit *unit) {
+static void open_split(struct hp_dwarf_unit *unit, bool may) {
     uint8_t type = 0;
     Dwarf_Die split = {0};
     unit->split = unit->die;
-    if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) != 0)
+    if (dwarf_cu_info(unit->die.cu, NULL, &type, NULL, may ? &split : NULL, NULL, NULL, NULL) != 0)
         return;
     if (split.addr != NULL)
         unit->split = split;
@@ -129,11 +129,11 @@ static void open_split(struct hp_dwarf_unit *unit) {
         unit->lacks_split = type == DW_UT_skeleton;
 }
 
-struct hp_dwarf_unit *hp_dwarf_unit_new(const Dwarf_Die *die) {
+struct hp_dwarf_unit *hp_dwarf_unit_new(const Dwarf_Die *die, bool opens_split) {
     struct hp_dwarf_unit *unit = hp_memory_new(1, sizeof *unit);
     unit->die = *die;
     unit->pool = hp_pool_new(SIZE_MAX);
-    open_split(unit);
+    open_split(unit, opens_split);
     if (dwarf_getsrcfiles(&unit->split, &unit->files, &unit->n_files) != 0)
         unit->n_files = 0;
     unit->directory = string_of(&unit->die, DW_AT_comp_dir);

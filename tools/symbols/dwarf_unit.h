@@ -27,9 +27,9 @@ struct hp_dwarf_frame {
 
 /*
  * The unit of this DIE, which must stay valid as long. Where its code was split into a .dwo file,
- * that is opened here. Never NULL. The caller frees it with hp_dwarf_unit_free.
+ * that is opened here, if `opens_split`. Never NULL. The caller frees it with hp_dwarf_unit_free.
  */
-struct hp_dwarf_unit *hp_dwarf_unit_new(const Dwarf_Die *die);
+struct hp_dwarf_unit *hp_dwarf_unit_new(const Dwarf_Die *die, bool opens_split);
 
 /* True when the unit is a skeleton whose .dwo file was not found: there are lines, but no functions. */
 bool hp_dwarf_unit_lacks_split(const struct hp_dwarf_unit *unit);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/base/memory.h"
+#include "tools/base/regular_file.h"
 
 enum { MAX_BUILD_ID = (HP_BUILD_ID_HEX - 1) / 2, PAGE = 4096 /* what a mapping's offset is a multiple of */ };
 
@@ -20,21 +21,6 @@ static const Dwfl_Callbacks lookup_callbacks = {.find_elf = dwfl_build_id_find_e
                                                 .find_debuginfo = dwfl_standard_find_debuginfo,
                                                 .section_address = dwfl_offline_section_address,
                                                 .debuginfo_path = &no_debug_path};
-
-/* A name in a profile may be anything: a FIFO, say, must not be waited for. */
-static int open_regular_file(const char *path, struct hp_error *error) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        hp_error_set(error, "%s", strerror(errno));
-        return -1;
-    }
-    struct stat status;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        return fd;
-    close(fd);
-    hp_error_set(error, "not a regular file");
-    return -1;
-}
 
 /* The build id of an ELF executable or library as hex, "" when it has none. False: it is no such file. */
 static bool read_build_id(int fd, char hex[2 * MAX_BUILD_ID + 1]) {
@@ -63,8 +49,8 @@ static bool is_matching(int fd, const char *build_id, struct hp_error *error) {
                         found[0] != '\0' ? found : "missing", build_id);
 }
 
-static int open_matching(const char *path, const char *build_id, struct hp_error *error) {
-    int fd = open_regular_file(path, error);
+static int open_matching(const char *path, const char *root, const char *build_id, struct hp_error *error) {
+    int fd = hp_regular_file_open(path, root, error);
     if (fd < 0 || is_matching(fd, build_id, error))
         return fd;
     close(fd);
@@ -128,24 +114,76 @@ static int find_by_build_id(const struct hp_mapping *mapping) {
     return fd;
 }
 
+/* Takes `path` over (NULL: nothing), and gives it to *found when it is the binary's debug file. */
+static int try_debug_file(const struct hp_elf_binary *binary, char *path, char **found) {
+    int fd = path != NULL ? open_matching(path, binary->places->root, binary->build_id, NULL) : -1;
+    if (fd >= 0)
+        *found = path;
+    else
+        free(path);
+    return fd;
+}
+
+/* The file `link` in the folder of `file_name`, or below that. malloc'ed; NULL without a link. */
+static char *beside(const char *file_name, const char *below, const char *link) {
+    const char *slash = file_name != NULL && link != NULL ? strrchr(file_name, '/') : NULL;
+    return slash != NULL ? hp_memory_format("%.*s/%s%s", (int)(slash - file_name), file_name, below, link) : NULL;
+}
+
+/* Below the root of another process: libdw would open whatever has the name there, a FIFO or a device, and follow
+ * links out of it. Only a build id can show that it is the one. */
+static int find_in_their_root(const struct hp_elf_binary *binary, const char *file_name, const char *link,
+                              char **found) {
+    if (binary->build_id[0] == '\0')
+        return -1;
+    char *debug = hp_memory_format("%s/usr/lib/debug", binary->places->root);
+    char *by_id = hp_binary_places_by_id(debug, "/.build-id", binary->build_id, ".debug");
+    free(debug);
+    int fd = try_debug_file(binary, by_id, found);
+    fd = fd >= 0 ? fd : try_debug_file(binary, beside(file_name, "", link), found);
+    return fd >= 0 ? fd : try_debug_file(binary, beside(file_name, ".debug/", link), found);
+}
+
+/* What several debug files have in common (dwz), in the same root. */
+static int find_common_part(const struct hp_elf_binary *binary, const char *file_name, const char *link,
+                            char **found) {
+    char *path = beside(file_name, "", link);
+    int fd = path != NULL ? hp_regular_file_open(path, binary->places->root, NULL) : -1;
+    if (fd >= 0)
+        *found = path;
+    else
+        free(path);
+    return fd;
+}
+
+static int find_debug_file_ourselves(const struct hp_elf_binary *binary, const char *file_name, const char *link,
+                                     char **found) {
+    int fd = -1;
+    for (size_t i = 0; fd < 0 && i < binary->places->n_folders; i++)
+        fd = try_debug_file(
+            binary, hp_binary_places_by_id(binary->places->folders[i], "", binary->build_id, ".debug"), found);
+    bool is_in_their_root = fd < 0 && binary->places->root != NULL;
+    return is_in_their_root ? find_in_their_root(binary, file_name, link, found) : fd;
+}
+
 /*
- * libdw's callback for a binary without debug info of its own. libdw looks for .build-id below its folders,
- * for .gnu_debuglink, and asks debuginfod; not for a debug file by its id right in a folder.
+ * libdw's callback for a binary without debug info of its own, and for what its debug file has in common with others,
+ * which has a link without a checksum. libdw looks for .build-id below its folders, for .gnu_debuglink, and asks
+ * debuginfod; not for a debug file by its id right in a folder. In another process's root we look ourselves, and leave
+ * libdw what is on our side, by the id alone.
  */
 static int find_debug_file(Dwfl_Module *module, void **user_data, const char *module_name, GElf_Addr base,
                            const char *file_name, const char *link, GElf_Word checksum, char **found) {
     const struct hp_elf_binary *binary = *user_data;
-    for (size_t i = 0; i < binary->places->n_folders; i++) {
-        char *path = hp_binary_places_by_id(binary->places->folders[i], "", binary->build_id, ".debug");
-        int fd = path != NULL ? open_matching(path, binary->build_id, NULL) : -1;
-        if (fd >= 0) {
-            *found = path;
-            return fd;
-        }
-        free(path);
-    }
-    return dwfl_standard_find_debuginfo(module, user_data, module_name, base, file_name, link, checksum,
-                                        found);
+    bool is_common_part = link != NULL && checksum == 0;
+    bool is_theirs = binary->places->root != NULL;
+    int fd = !is_common_part ? find_debug_file_ourselves(binary, file_name, link, found)
+             : is_theirs     ? find_common_part(binary, file_name, link, found)
+                             : -1;
+    if (fd >= 0 || (is_common_part && is_theirs))
+        return fd;
+    return dwfl_standard_find_debuginfo(module, user_data, module_name, base, is_theirs ? NULL : file_name,
+                                        is_theirs ? NULL : link, checksum, found);
 }
 
 /*
@@ -206,7 +244,8 @@ static int find_in_places(const struct hp_elf_binary *binary, const struct hp_ma
     for (size_t i = 0; fd < 0 && i < count; i++) {
         if (places[i].by_build_id && mapping->build_id[0] == '\0')
             continue;
-        fd = open_matching(places[i].path, mapping->build_id, places[i].is_own ? error : NULL);
+        fd = open_matching(places[i].path, binary->places->root, mapping->build_id,
+                           places[i].is_own ? error : NULL);
         if (fd >= 0)
             *name = hp_memory_format("%s", places[i].name != NULL ? places[i].name : places[i].path);
     }
@@ -256,6 +295,10 @@ bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_off
     return found;
 }
 
+bool hp_elf_binary_may_be_split(const struct hp_elf_binary *binary) {
+    return binary->places->root == NULL;
+}
+
 bool hp_elf_binary_has_package(const struct hp_elf_binary *binary) {
     char *package = hp_memory_format("%s.dwp", binary->name);
     bool found = access(package, F_OK) == 0;
@@ -274,7 +317,7 @@ void hp_elf_binary_close(struct hp_elf_binary *binary) {
 void hp_elf_binary_build_id(const char *path, char hex[HP_BUILD_ID_HEX]) {
     hex[0] = '\0';
     elf_version(EV_CURRENT);
-    int fd = open_regular_file(path, NULL);
+    int fd = hp_regular_file_open(path, NULL, NULL);
     if (fd < 0)
         return;
     if (!read_build_id(fd, hex))

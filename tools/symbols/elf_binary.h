@@ -40,6 +40,10 @@ bool hp_elf_binary_open(struct hp_elf_binary *binary, const struct hp_mapping *m
  */
 bool hp_elf_binary_address(const struct hp_elf_binary *binary, uint64_t file_offset, uint64_t *address);
 
+/* False when its .dwo files are not to be looked for: libdw opens what the debug info names, on our side, whatever it is,
+ * and this binary is another root's. */
+bool hp_elf_binary_may_be_split(const struct hp_elf_binary *binary);
+
 /* True when a .dwp file, which libdw does not read, lies beside the binary. */
 bool hp_elf_binary_has_package(const struct hp_elf_binary *binary);
 

@@ -20,7 +20,7 @@ struct hp_resolver *hp_resolver_open(const struct hp_mapping *mapping, const str
         free(resolver);
         return NULL;
     }
-    resolver->index = hp_dwarf_index_new(resolver->binary.module);
+    resolver->index = hp_dwarf_index_new(resolver->binary.module, hp_elf_binary_may_be_split(&resolver->binary));
     return resolver;
 }
 

@@ -45,6 +45,28 @@ start_target() { # command…
     kill -0 "$target" 2>/dev/null || fail "the target does not start: $(cat "$work/target.err")"
 }
 
+# The folder $root with what the target needs to run in it.
+make_root() {
+    local file
+    root=$work/root
+    mkdir -p "$root/tmp"
+    cp "$HP_BUILD/target" "$root/"
+    cp "$HP_LIBRARY" "$root/libheapprof.so"
+    ldd "$HP_BUILD/target" "$HP_LIBRARY" | grep -o '/[^ ]*' | grep -v ':$' | sort -u | while read -r file; do
+        mkdir -p "$root$(dirname "$file")"
+        cp -L "$file" "$root$file"
+    done
+    printf '#!/bin/sh\nLD_PRELOAD=/libheapprof.so TMPDIR=/tmp exec chroot %s /target\n' "$root" >"$work/enter"
+    chmod +x "$work/enter"
+}
+
+# The target with that as its root, and in namespaces of its own; its number here is then $inner.
+start_in_root() {
+    HP_LIBRARY='' start_target unshare --mount --pid --fork --kill-child "$work/enter"
+    # shellcheck disable=SC2034
+    inner=$(pgrep -P "$target")
+}
+
 tell() { # a command; waits until it is done
     told=$((told + 1))
     echo "$*" >&3

@@ -43,23 +43,10 @@ if setpriv --bounding-set=-sys_admin,-checkpoint_restore --inh-caps=-all true 2>
 fi
 
 # And with a root of its own: the paths in its profile are not ours.
-root=$work/root
-mkdir -p "$root/tmp"
-cp "$HP_BUILD/target" "$HP_BUILD/plugin.so" "$root/"
-cp "$HP_LIBRARY" "$root/libheapprof.so"
-ldd "$HP_BUILD/target" "$HP_LIBRARY" | grep -o '/[^ ]*' | grep -v ':$' | sort -u | while read -r file; do
-    mkdir -p "$root$(dirname "$file")"
-    cp -L "$file" "$root$file"
-done
-end_target
-cat >"$work/enter" <<END
-#!/bin/sh
-LD_PRELOAD=/libheapprof.so TMPDIR=/tmp exec chroot $root /target
-END
-chmod +x "$work/enter"
-HP_LIBRARY='' start_target unshare --mount --pid --fork --kill-child "$work/enter"
+make_root
+cp "$HP_BUILD/plugin.so" "$root/"
+start_in_root
 tell "plugin /plugin.so"
-inner=$(pgrep -P "$target")
 capture "$inner"
 read_functions inuse_space >"$work/functions"
 expect 4194304 hold_first
