@@ -197,15 +197,27 @@ static void *keep_if_dense(void *object) {
     return object;
 }
 
+/* A small object that is aligned to a page has more room than its size is due. Zero, for who knows its size
+ * from nallocx: what it gains by rallocx(MALLOCX_ZERO) has to be. */
+static void *with_clear_rest(void *object, size_t size, int flags) {
+    if (object != NULL && size <= SMALL_MAX) {
+        size_t due = je_nallocx(size, flags);
+        memset((char *)object + due, 0, je_sallocx(object, 0) - due);
+    }
+    return object;
+}
+
 void *hp_placement_alloc(size_t size, int flags) {
     int dense = dense_flags(size, flags);
     void *object = dense != 0 ? keep_if_dense(je_mallocx(size, dense)) : NULL;
-    return object != NULL ? object : je_mallocx(size, hp_allocator_page_aligned(flags));
+    return object != NULL ? object
+                          : with_clear_rest(je_mallocx(size, hp_allocator_page_aligned(flags)), size, flags);
 }
 
 void *hp_placement_realloc(void *object, size_t size, int flags) {
     if (dense_flags(size, flags) == 0) {
-        return je_rallocx(object, size, hp_placement_flags(object, hp_allocator_page_aligned(flags)));
+        void *moved = je_rallocx(object, size, hp_placement_flags(object, hp_allocator_page_aligned(flags)));
+        return with_clear_rest(moved, size, flags);
     }
     /* rallocx would leave an ordinary object where it is when its size class stays the same. */
     void *moved = hp_placement_alloc(size, flags);

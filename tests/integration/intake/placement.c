@@ -161,10 +161,23 @@ static void flags_are_followed(void) {
     dallocx(p, NO_CACHE);
     p = mallocx(SIZE, NO_CACHE);
     CHECK(sallocx(p, 0) >= SIZE && xallocx(p, SIZE, 0, 0) == sallocx(p, 0));
-    memset(p, 7, SIZE);
-    p = rallocx(p, 4 * SIZE, ZEROED);
-    CHECK(is_filled(p, SIZE, 7) && is_filled((unsigned char *)p + SIZE, 3 * SIZE, 0));
-    sdallocx(p, 4 * SIZE, 0);
+    dallocx(p, NO_CACHE);
+}
+
+/* By nallocx(SIZE) the object has SIZE bytes: all behind them is what it gains, also in memory that was used
+ * before. */
+static void what_is_gained_is_zero(void) {
+    for (int i = 0; i < 1000; i++) {
+        void *used = mallocx(PAGE, NO_CACHE);
+        memset(used, 0xee, PAGE);
+        dallocx(used, NO_CACHE);
+        CHECK(nallocx(SIZE, 0) == SIZE && nallocx(4 * SIZE, 0) == 4 * SIZE);
+        void *p = mallocx(SIZE, NO_CACHE);
+        memset(p, 7, SIZE);
+        p = rallocx(p, 4 * SIZE, ZEROED);
+        CHECK(is_filled(p, SIZE, 7) && is_filled((unsigned char *)p + SIZE, 3 * SIZE, 0));
+        sdallocx(p, 4 * SIZE, 0);
+    }
 }
 
 /* A thread whose objects are to die with its arena; told by name, or by jemalloc's number for the name. */
@@ -224,6 +237,7 @@ int main(int argc, char **argv) {
     children_do_the_same();
     if (mallctl != NULL) { /* HEAPPROF or not: the library is there */
         flags_are_followed();
+        what_is_gained_is_zero();
         threads_keep_their_arena();
     }
     return 0;
