@@ -260,36 +260,64 @@ HP_EXPORT size_t nallocx(size_t size, int flags) {
     return je_nallocx(size, flags);
 }
 
-/* A thread that has an arena of the application's choice keeps it for its samples, too: such an arena may be
- * reset or destroyed with all that is in it. */
-static const char thread_arena[] = "thread.arena";
-enum { THREAD_ARENA_LEN = 2 };
-static _Atomic size_t thread_arena_mib[THREAD_ARENA_LEN]; /* jemalloc's short for it, once it was asked for */
+/*
+ * What the application tells jemalloc that decides where samples may lie (placement.h). A thread that has an
+ * arena of the application's choice keeps it for its samples, too: such an arena may be reset or destroyed
+ * with all that is in it.
+ */
+static struct order {
+    const char *name; /* with an index in the middle when it has an end */
+    const char *end;
+    void (*note)(void);
+    _Atomic size_t first; /* of jemalloc's numbers for the name, … */
+    _Atomic size_t last;
+    _Atomic size_t length; /* … which are as many; 0: never asked for */
+} orders[] = {
+    {.name = "thread.arena", .note = hp_placement_keep_arena},
+    {.name = "arenas.create", .note = hp_placement_make_no_arena},
+    {.name = "arena.", .end = ".extent_hooks", .note = hp_placement_make_no_arena},
+    {.name = "experimental.arenas_create_ext", .note = hp_placement_make_no_arena},
+};
+#define END_OF_ORDERS (orders + sizeof orders / sizeof orders[0])
 
-static bool is_thread_arena(const size_t *mib, size_t mib_len) {
-    return mib_len == THREAD_ARENA_LEN && mib[0] == thread_arena_mib[0] && mib[1] == thread_arena_mib[1];
+static bool is_named(const struct order *order, const char *name) {
+    if (order->end == NULL) {
+        return strcmp(name, order->name) == 0;
+    }
+    const char *end = strstr(name, order->end);
+    return strncmp(name, order->name, strlen(order->name)) == 0 && end != NULL &&
+           strcmp(end, order->end) == 0;
 }
 
 HP_EXPORT int mallctl(const char *name, void *old, size_t *old_len, void *new, size_t new_len) {
-    if (new != NULL && strcmp(name, thread_arena) == 0) {
-        hp_placement_keep_arena();
+    bool is_order = new != NULL;
+    for (const struct order *order = orders; is_order && order < END_OF_ORDERS; order++) {
+        if (is_named(order, name)) {
+            order->note();
+        }
     }
     return je_mallctl(name, old, old_len, new, new_len);
 }
 
 HP_EXPORT int mallctlnametomib(const char *name, size_t *mib, size_t *mib_len) {
     int error = je_mallctlnametomib(name, mib, mib_len);
-    if (error == 0 && *mib_len == THREAD_ARENA_LEN && strcmp(name, thread_arena) == 0) {
-        thread_arena_mib[0] = mib[0];
-        thread_arena_mib[1] = mib[1];
+    for (struct order *order = orders; error == 0 && order < END_OF_ORDERS; order++) {
+        if (*mib_len > 0 && is_named(order, name)) {
+            order->first = mib[0];
+            order->last = mib[*mib_len - 1];
+            order->length = *mib_len;
+        }
     }
     return error;
 }
 
 HP_EXPORT int mallctlbymib(const size_t *mib, size_t mib_len, void *old, size_t *old_len, void *new,
                            size_t new_len) {
-    if (new != NULL && is_thread_arena(mib, mib_len)) {
-        hp_placement_keep_arena();
+    bool is_order = mib_len > 0 && new != NULL;
+    for (const struct order *order = orders; is_order && order < END_OF_ORDERS; order++) {
+        if (mib_len == order->length && mib[0] == order->first && mib[mib_len - 1] == order->last) {
+            order->note();
+        }
     }
     return je_mallctlbymib(mib, mib_len, old, old_len, new, new_len);
 }

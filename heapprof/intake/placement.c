@@ -124,9 +124,36 @@ static bool extent_merge(struct hp_extent_hooks *hooks, void *a, size_t a_bytes,
     return false;
 }
 
-/* What is NULL is declined: jemalloc keeps the addresses of what it purged, and uses them again. */
-static struct hp_extent_hooks extent_hooks = {
-    .alloc = extent_alloc, .purge_forced = extent_purge, .split = extent_split, .merge = extent_merge};
+/* What is not done: jemalloc keeps the addresses of what it purged, and uses them again. NULL would tell it
+ * the same, but not an application that puts its own hooks around those of every arena: jemalloc's have no
+ * NULL. */
+
+static bool extent_keep(struct hp_extent_hooks *hooks, void *address, size_t bytes, bool committed,
+                        unsigned arena) {
+    (void)hooks, (void)address, (void)bytes, (void)committed, (void)arena;
+    return true;
+}
+
+static void extent_destroy(struct hp_extent_hooks *hooks, void *address, size_t bytes, bool committed,
+                           unsigned arena) {
+    (void)hooks, (void)address, (void)bytes, (void)committed, (void)arena;
+}
+
+static bool extent_decline(struct hp_extent_hooks *hooks, void *address, size_t bytes, size_t offset,
+                           size_t length, unsigned arena) {
+    (void)hooks, (void)address, (void)bytes, (void)offset, (void)length, (void)arena;
+    return true;
+}
+
+static struct hp_extent_hooks extent_hooks = {.alloc = extent_alloc,
+                                              .dalloc = extent_keep,
+                                              .destroy = extent_destroy,
+                                              .commit = extent_decline,
+                                              .decommit = extent_decline,
+                                              .purge_lazy = extent_decline,
+                                              .purge_forced = extent_purge,
+                                              .split = extent_split,
+                                              .merge = extent_merge};
 
 /* -- The arena -- */
 
@@ -231,6 +258,11 @@ void *hp_placement_realloc(void *object, size_t size, int flags) {
 
 void hp_placement_keep_arena(void) {
     hp_thread.keeps_arena = true;
+}
+
+void hp_placement_make_no_arena(void) {
+    int now = ARENA_NONE;
+    (void)atomic_compare_exchange_strong(&state, &now, ARENA_REFUSED);
 }
 
 /* The thread that was making it is not here. */

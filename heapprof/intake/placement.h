@@ -1,18 +1,18 @@
 /*
  * Where sampled objects lie, so that free() knows from an address alone that it need not ask the live set.
  *
- * Small ones are packed as densely as any: they have an arena of jemalloc's to themselves, whose memory is mapped
- * in a part of the address space where the kernel puts nothing of its own accord (placement.c): it lies below 2^45,
- * jemalloc's other memory above (0x7f…, or 0x2a… with an unlimited stack). One comparison with one word; a page each,
- * which is the cost of an alignment, was 3 % of a 128 MB limit.
+ * Small ones are packed as densely as any: they have an arena of jemalloc's to themselves, whose memory is
+ * mapped in a part of the address space where the kernel puts nothing of its own accord (placement.c): it
+ * lies below 2^45, jemalloc's other memory above (0x7f…, or 0x2a… with an unlimited stack). One comparison
+ * with one word; a page each, which is the cost of an alignment, was 3 % of a 128 MB limit.
  *
  * Large ones lie where they would lie anyhow, aligned to a page, which costs them nothing: so that the
  * application's big buffers keep their arenas, locks and huge pages. Small ones too are aligned to a page
  * where the dense arena can't or should not be used: in its first moments, when the address space is refused,
- * when the application asks for an arena of its choice.
+ * when the application asks for an arena of its choice, when it brings extent hooks of its own.
  *
- * An ordinary object may look like a sampled one: page aligned, or in the break of a program at a fixed address. It
- * costs one probe of the live set, nothing else.
+ * An ordinary object may look like a sampled one: page aligned, or in the break of a program at a fixed
+ * address. It costs one probe of the live set, nothing else.
  *
  * All functions: any thread; they take jemalloc's locks and none of ours, and keep nothing of errno.
  */
@@ -70,6 +70,10 @@ static inline void hp_placement_free(void *object) {
 
 /* From now on this thread's objects belong to an arena that the application has chosen. */
 void hp_placement_keep_arena(void);
+
+/* The application is about to give jemalloc extent hooks: no dense arena is made any more. Hooks may
+ * allocate, and may wait for who allocates, while jemalloc holds the lock that arenas are made under. */
+void hp_placement_make_no_arena(void);
 
 /* In a forked child. */
 void hp_placement_fork_child(void);

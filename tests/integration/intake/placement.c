@@ -1,9 +1,11 @@
 /*
- * Sampled small objects lie as densely as others, in the arena that the application wants, and give their memory
- * back. All of it holds for objects that are not sampled too, so it is run with both.
+ * Sampled small objects lie as densely as others, in the arena that the application wants, and give their
+ * memory back. All of it holds for objects that are not sampled too, so it is run with both.
  *
- *   placement [occupied|full]    occupied: the addresses that heapprof would use are taken before its first sample;
- *                                full: they are when there are some already
+ *   placement [occupied|full|hooks]
+ *
+ * occupied: the addresses that heapprof would use are taken before its first sample; full: they are when
+ * there are some already; hooks: before all else an arena is made, with hooks that allocate.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -180,6 +182,119 @@ static void what_is_gained_is_zero(void) {
     }
 }
 
+/* -- Extent hooks, as in jemalloc(3) -- */
+
+struct hooks {
+    void *(*alloc)(struct hooks *, void *, size_t, size_t, bool *, bool *, unsigned);
+    bool (*dalloc)(struct hooks *, void *, size_t, bool, unsigned);
+    void (*destroy)(struct hooks *, void *, size_t, bool, unsigned);
+    bool (*commit)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*decommit)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*purge_lazy)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*purge_forced)(struct hooks *, void *, size_t, size_t, size_t, unsigned);
+    bool (*split)(struct hooks *, void *, size_t, size_t, size_t, bool, unsigned);
+    bool (*merge)(struct hooks *, void *, size_t, void *, size_t, bool, unsigned);
+};
+enum { ARENAS_MAX = 4096 };
+static struct hooks *inner[ARENAS_MAX]; /* each arena's own */
+
+/* Calls what the arena has had, whatever that is. */
+static void *outer_alloc(struct hooks *hooks, void *at, size_t bytes, size_t alignment, bool *zero,
+                         bool *commit, unsigned arena) {
+    (void)hooks;
+    return inner[arena]->alloc(inner[arena], at, bytes, alignment, zero, commit, arena);
+}
+static bool outer_dalloc(struct hooks *hooks, void *at, size_t bytes, bool committed, unsigned arena) {
+    (void)hooks;
+    return inner[arena]->dalloc(inner[arena], at, bytes, committed, arena);
+}
+static void outer_destroy(struct hooks *hooks, void *at, size_t bytes, bool committed, unsigned arena) {
+    (void)hooks;
+    inner[arena]->destroy(inner[arena], at, bytes, committed, arena);
+}
+#define OUTER_PART(name)                                                                                     \
+    static bool outer_##name(struct hooks *hooks, void *at, size_t bytes, size_t offset, size_t length,      \
+                             unsigned arena) {                                                               \
+        (void)hooks;                                                                                         \
+        return inner[arena]->name(inner[arena], at, bytes, offset, length, arena);                           \
+    }
+OUTER_PART(commit)
+OUTER_PART(decommit)
+OUTER_PART(purge_lazy)
+OUTER_PART(purge_forced)
+static bool outer_split(struct hooks *hooks, void *at, size_t bytes, size_t a, size_t b, bool committed,
+                        unsigned arena) {
+    (void)hooks;
+    return inner[arena]->split(inner[arena], at, bytes, a, b, committed, arena);
+}
+static bool outer_merge(struct hooks *hooks, void *a, size_t a_bytes, void *b, size_t b_bytes, bool committed,
+                        unsigned arena) {
+    (void)hooks;
+    return inner[arena]->merge(inner[arena], a, a_bytes, b, b_bytes, committed, arena);
+}
+
+static struct hooks outer = {.alloc = outer_alloc,
+                             .dalloc = outer_dalloc,
+                             .destroy = outer_destroy,
+                             .commit = outer_commit,
+                             .decommit = outer_decommit,
+                             .purge_lazy = outer_purge_lazy,
+                             .purge_forced = outer_purge_forced,
+                             .split = outer_split,
+                             .merge = outer_merge};
+
+static void all_hooks_may_be_wrapped(void) {
+    unsigned arenas = 0;
+    size_t bytes = sizeof arenas;
+    CHECK(mallctl("arenas.narenas", &arenas, &bytes, NULL, 0) == 0 && arenas <= ARENAS_MAX);
+    for (unsigned i = 0; i < arenas; i++) {
+        char name[64];
+        struct hooks *mine = &outer;
+        bytes = sizeof mine;
+        snprintf(name, sizeof name, "arena.%u.extent_hooks", i);
+        int error = mallctl(name, &inner[i], &bytes, &mine, sizeof mine);
+        CHECK(error == 0 || error == EFAULT); /* nobody has used that arena yet */
+    }
+    take(MANY);
+    give_back(MANY);
+    CHECK(malloc_trim(0) == 1);
+    they_are_dense();
+}
+
+static void *allocating_alloc(struct hooks *hooks, void *at, size_t bytes, size_t alignment, bool *zero,
+                              bool *commit, unsigned arena) {
+    (void)hooks;
+    for (int i = 0; i < EARLY; i++) {
+        void *volatile p = malloc(SIZE);
+        CHECK(p != NULL);
+        free(p);
+    }
+    return inner[0]->alloc(inner[0], at, bytes, alignment, zero, commit, arena);
+}
+
+/* jemalloc calls them while it makes the arena, and lets them allocate. By name, or by its number for the
+ * name. */
+static void hooks_may_allocate(void) {
+    size_t bytes = sizeof inner[0];
+    CHECK(mallctl("arena.0.extent_hooks", &inner[0], &bytes, NULL, 0) == 0);
+    static struct hooks allocating;
+    struct hooks *hooks = &allocating;
+    allocating = *inner[0];
+    allocating.alloc = allocating_alloc;
+    size_t mib[2];
+    size_t length = 2;
+    CHECK(mallctlnametomib("arenas.create", mib, &length) == 0);
+    for (int i = 0; i < 2; i++) {
+        unsigned arena = 0;
+        bytes = sizeof arena;
+        CHECK((i == 0 ? mallctlbymib(mib, length, &arena, &bytes, &hooks, sizeof hooks)
+                      : mallctl("arenas.create", &arena, &bytes, &hooks, sizeof hooks)) == 0);
+        void *p = mallocx(SIZE, IN_ARENA(arena) | NO_CACHE);
+        CHECK(arena_of(p) == arena);
+        dallocx(p, NO_CACHE);
+    }
+}
+
 /* A thread whose objects are to die with its arena; told by name, or by jemalloc's number for the name. */
 static void *in_own_arena(void *by_name) {
     unsigned arena = make_arena();
@@ -226,6 +341,11 @@ int main(int argc, char **argv) {
     if (strcmp(what, "occupied") == 0) {
         occupy();
     }
+    if (strcmp(what, "hooks") == 0 && mallctl != NULL) {
+        alarm(60); /* for who would wait for itself */
+        hooks_may_allocate();
+        alarm(0);
+    }
     take(EARLY); /* the first samples of a process may lie elsewhere */
     if (strcmp(what, "full") == 0) {
         occupy();
@@ -239,6 +359,7 @@ int main(int argc, char **argv) {
         flags_are_followed();
         what_is_gained_is_zero();
         threads_keep_their_arena();
+        all_hooks_may_be_wrapped();
     }
     return 0;
 }
