@@ -16,7 +16,8 @@ static void clean(char *part, size_t cap, const char *text) {
     size_t n = 0;
     for (; text[n] != '\0' && n + 1 < cap; n++) {
         char c = text[n];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                     c == '_';
         part[n] = c;
         if (!plain) {
             part[n] = '_';
@@ -31,8 +32,8 @@ static void clean(char *part, size_t cap, const char *text) {
 static void write_time(char *text, size_t cap, int64_t wall_ns) {
     struct hp_date d = hp_date_of(wall_ns);
     struct hp_writer w = hp_writer_over(text, cap);
-    hp_writer_format(&w, "%04lu%02lu%02luT%02lu%02lu%02lu%03lu", d.year, d.month, d.day, d.hour, d.minute, d.second,
-                     d.millisecond);
+    hp_writer_format(&w, "%04lu%02lu%02luT%02lu%02lu%02lu%03lu", d.year, d.month, d.day, d.hour, d.minute,
+                     d.second, d.millisecond);
 }
 
 void hp_dump_identity_init(struct hp_dump_identity *identity, const char *service) {
@@ -46,10 +47,12 @@ void hp_dump_identity_init(struct hp_dump_identity *identity, const char *servic
 
 void hp_dump_name_own(char *name, const struct hp_dump_identity *identity) {
     struct hp_writer w = hp_writer_over(name, HP_DUMP_NAME_MAX + 1);
-    hp_writer_format(&w, "%s%s.%s.%d.%s.", prefix, identity->service, identity->host, identity->pid, identity->start);
+    hp_writer_format(&w, "%s%s.%s.%d.%s.", prefix, identity->service, identity->host, identity->pid,
+                     identity->start);
 }
 
-void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason) {
+void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq,
+                        const char *reason) {
     hp_dump_name_own(name, identity);
     struct hp_writer w = {.buf = name, .cap = HP_DUMP_NAME_MAX + 1, .len = strlen(name)};
     hp_writer_format(&w, "%u.%s%s", seq, reason, suffix);

@@ -17,7 +17,7 @@ enum { HP_DUMP_NAME_MAX = 255, HP_DUMP_PART_MAX = 65 };
 struct hp_dump_identity {
     char service[HP_DUMP_PART_MAX];
     char host[HP_DUMP_PART_MAX];
-    char start[24]; /* 20261201T141355123: UTC, to the millisecond */
+    char start[24];   /* 20261201T141355123: UTC, to the millisecond */
     int64_t start_ns; /* the same since the Unix epoch */
     int pid;
 };
@@ -27,7 +27,8 @@ struct hp_dump_identity {
 void hp_dump_identity_init(struct hp_dump_identity *identity, const char *service);
 
 /* Writes the name of dump number `seq` into `name` (HP_DUMP_NAME_MAX + 1 bytes). */
-void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq, const char *reason);
+void hp_dump_name_write(char *name, const struct hp_dump_identity *identity, unsigned seq,
+                        const char *reason);
 
 /* Writes what the names of all dumps of this process begin with (HP_DUMP_NAME_MAX + 1 bytes). */
 void hp_dump_name_own(char *name, const struct hp_dump_identity *identity);

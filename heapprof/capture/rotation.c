@@ -1,6 +1,5 @@
 #include "heapprof/capture/rotation.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +11,7 @@
 #include "heapprof/base/writer.h"
 #include "heapprof/capture/dump_name.h"
 
-#define COMING INT64_MAX /* when a file was written that is not there yet: the newest, so it stays */
+#define NEWEST INT64_MAX /* when a file was written that is the newest, whatever the clocks say */
 #define STALE_NS (INT64_C(600) * 1000000000)
 
 /* A record of getdents64(2). */
@@ -29,8 +28,8 @@ enum { FILES_USUAL = 32 };
 static struct memory {
     char path[4096];
     char entries[16 << 10] __attribute__((aligned(8)));
-    struct hp_rotation_file files[HP_ROTATION_FILES_MAX + 1]; /* and the one that comes */
-} *memory;
+    struct hp_rotation_file files[HP_ROTATION_FILES_MAX];
+} * memory;
 
 bool hp_rotation_prepare(void) {
     if (memory == NULL) {
@@ -68,7 +67,8 @@ static void note_newer(struct hp_rotation_file *files, uint32_t count) {
         size_t own = hp_dump_name_own_bytes(files[i].name);
         files[i].has_newer = 0;
         for (uint32_t j = 0; j < count && files[i].has_newer == 0; j++) {
-            files[i].has_newer = newer(&files[j], &files[i]) && strncmp(files[j].name, files[i].name, own) == 0;
+            files[i].has_newer =
+                newer(&files[j], &files[i]) && strncmp(files[j].name, files[i].name, own) == 0;
         }
     }
 }
@@ -167,36 +167,28 @@ static uint32_t list_dumps(const struct hp_rotation_scope *scope) {
     return count;
 }
 
-/* Deletes what is marked, and takes it off the list. Returns how many of them somebody else had deleted already. */
-static uint32_t delete_marked(const char *folder, uint32_t *count) {
-    uint32_t kept = 0;
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < *count; i++) {
+/* The newest by the order of writing: a clock that was set back, or another host's, must not make it old. */
+static void note_own(const char *own, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
         struct hp_rotation_file *f = &memory->files[i];
-        if (f->goes == 0 || f->written_ns == COMING) {
-            memory->files[kept++] = *f;
-        } else if (hp_sys_unlink(path_of(folder, f->name)) != 0 && errno == ENOENT) {
-            taken++;
-        }
+        f->written_ns = strcmp(f->name, own) == 0 ? NEWEST : f->written_ns;
     }
-    *count = kept;
-    return taken;
 }
 
-/* Who has deleted a file under our hands has done it to make room for a dump of its own, so there is none in it for
- * ours. */
-void hp_rotation_apply(const struct hp_rotation_scope *scope, uint32_t keep, uint64_t budget, const char *coming,
-                       uint64_t bytes) {
+/* Processes that do this at the same time need no lock: each has put its own file there before, so the one
+ * that lists last sees them all, and what several want gone goes once. */
+void hp_rotation_apply(const struct hp_rotation_scope *scope, uint32_t keep, uint64_t budget,
+                       const char *own) {
     uint32_t count = list_dumps(scope);
-    uint32_t taken = 0;
-    if (coming != NULL) {
-        add_file(coming, bytes, COMING, &count);
+    if (own != NULL) {
+        note_own(own, count);
     }
-    do {
-        keep -= taken < keep ? taken : keep;
-        hp_rotation_decide(memory->files, count, keep, budget);
-        taken = delete_marked(scope->folder, &count);
-    } while (taken > 0);
+    hp_rotation_decide(memory->files, count, keep, budget);
+    for (uint32_t i = 0; i < count; i++) {
+        if (memory->files[i].goes != 0) {
+            (void)hp_sys_unlink(path_of(scope->folder, memory->files[i].name));
+        }
+    }
 }
 
 uint32_t hp_rotation_count_recent(const struct hp_rotation_scope *scope, const char *own, int64_t since_ns) {

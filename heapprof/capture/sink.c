@@ -7,8 +7,8 @@
 #include "heapprof/base/sys.h"
 #include "heapprof/base/writer.h"
 
-/* Makes the folder and what is missing above it. Failure shows when the file is opened. Whatever the umask (a daemon's
- * is often 0): nobody else may write there, that is, delete a dump or put something in its place. */
+/* Makes the folder and what is missing above it. Failure shows when the file is opened. Whatever the umask (a
+ * daemon's is often 0): nobody else may write there, that is, delete a dump or put something in its place. */
 static void make_folders(char *path) {
     for (char *p = path + 1; *p != '\0'; p++) {
         if (*p == '/') {

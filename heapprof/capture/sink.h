@@ -1,12 +1,12 @@
 /*
  * Where a dump's bytes go: a new file that appears whole or not at all, or a descriptor of the caller's.
  *
- * A file is written without a name (O_TMPFILE) and gets it when it is whole: a process that is killed in between leaves
- * nothing behind. Where the file system can't do that, or the file is to replace another, it is written under a hidden
- * temporary name in its own folder, and renamed. Then it is fsynced, with its folder. In this order, because the end
- * that dumps are made for is SIGKILL: that loses nothing of the page cache, while an fsync takes from one to hundreds of
- * milliseconds, in which a file without its name would be lost to people. A reader sees a whole file or none; a disk
- * that fails afterwards takes it back.
+ * A file is written without a name (O_TMPFILE) and gets it when it is whole: a process that is killed in
+ * between leaves nothing behind. Where the file system can't do that, or the file is to replace another, it
+ * is written under a hidden temporary name in its own folder, and renamed. Then it is fsynced, with its
+ * folder. In this order, because the end that dumps are made for is SIGKILL: that loses nothing of the page
+ * cache, while an fsync takes from one to hundreds of milliseconds, in which a file without its name would be
+ * lost to people. A reader sees a whole file or none; a disk that fails afterwards takes it back.
  *
  * No allocation; not a cancellation point. One user at a time (the capture lock).
  */
@@ -45,8 +45,8 @@ int hp_sink_write(void *sink, const void *data, size_t bytes);
 /* The user whom the open file belongs to. */
 unsigned hp_sink_owner(const struct hp_sink *sink);
 
-/* Gives the file its name: from now on it is there, and whole. 0; or -1 with sink->error set and nothing left behind.
- * EEXIST: the name is taken, the caller picks another. */
+/* Gives the file its name: from now on it is there, and whole. 0; or -1 with sink->error set and nothing left
+ * behind. EEXIST: the name is taken, the caller picks another. */
 int hp_sink_publish(struct hp_sink *sink);
 
 /* Makes a published file durable: waits for the disk, or, unless `waits`, only sets it to work. 0; or -1 with

@@ -7,7 +7,9 @@ memory cgroup until the kernel kills it. Each kill must leave a dump
   passed 95 % of the limit (witness.c says how exact that is);
 - whose first function is the culprit;
 
-and never more than HEAPPROF_KEEP files (where workers publish at once, one more for a moment), nor a temporary one. Prints a Markdown table; status 1 when a run failed.
+and never more than HEAPPROF_KEEP files, but for the one, of each process, that has just come when the kernel kills or
+somebody looks: the oldest goes once the newest is there; nor a temporary one. Prints a Markdown table; status 1 when a
+run failed.
 With --baselines, runs under jemalloc's own triggers and a poller, in the same table, unjudged."""
 
 import json
@@ -44,8 +46,8 @@ PATTERNS = {
 }
 
 
-# Of several processes, which wait for each other when they publish, but not for long.
-SEVERAL = ("fork", "prefork")
+# How many processes of a pattern may have put a dump there just now, and not have made room yet.
+PUBLISHERS = {"fork": 4, "prefork": 8}
 
 
 class Verdict:
@@ -74,7 +76,7 @@ def judge_ours(run, pattern, culprit, command):
     v.files = max(run.seen["files_max"], v.files_left)
     if not run.was_killed:
         v.blame(f"not killed by the kernel: {run.ending} {run.log.strip()}")
-    if v.files > KEEP + (pattern in SEVERAL):
+    if v.files > KEEP + PUBLISHERS.get(pattern, 1):
         v.blame(f"{v.files} files at once, {v.files_left} left")
     if others:
         v.blame(f"left behind: {others}")

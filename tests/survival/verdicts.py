@@ -38,7 +38,7 @@ def leave_partial(run):
 
 
 def leave_many(run):
-    for seq in range(100, 100 + survival.KEEP):
+    for seq in range(100, 101 + survival.KEEP):
         shutil.copy(last_dump(run), re.sub(r"\.\d+(\.limit)", rf".{seq}\1", last_dump(run)))
 
 

@@ -2,12 +2,18 @@
  * G17. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "heapprof/base/clock.h"
@@ -203,6 +209,60 @@ static void test_p15_no_flood(void **state) {
     assert_int_equal(scratch_list("dumps", NULL, 0), 5);
 }
 
+/* From now on the kernel kills this process at `call`. */
+static bool die_at(unsigned call) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {ROWS(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static unsigned deadly_call;
+
+static int body_killed_at_call(void) {
+    return die_at(deadly_call) ? hp_capture_to_folder(&facts) : CHILD_SKIP;
+}
+
+static void check_all_in_folder(void) {
+    char list[4096];
+    char path[6000];
+    (void)scratch_list("dumps", list, sizeof list);
+    for (const char *name = strtok(list, "\n"); name != NULL; name = strtok(NULL, "\n")) {
+        (void)snprintf(path, sizeof path, "dumps/%s", name);
+        check_profile(scratch_read(path, file, sizeof file));
+    }
+}
+
+/* A whole dump does not wait for its name while the folder is read, old ones go, or the disk writes: a kill then
+ * leaves it there. */
+static void test_kill_behind_the_last_byte(void **state) {
+    (void)state;
+    static const unsigned calls[] = {SYS_getdents64, SYS_unlinkat, SYS_fsync};
+    configure("dumps", "svc", 1);
+    for (size_t i = 0; i < ROWS(calls); i++) {
+        struct child_end end;
+        char before[4096];
+        char after[4096];
+        assert_true(hp_capture_to_folder(&facts)); /* the one that has to go */
+        (void)scratch_list("dumps", before, sizeof before);
+        deadly_call = calls[i];
+        child_run(body_killed_at_call, &end);
+        if (end.status == CHILD_SKIP) {
+            skip();
+        }
+        assert_int_equal(end.signal, SIGSYS);
+        assert_int_equal(scratch_list("dumps", after, sizeof after), deadly_call == SYS_fsync ? 1 : 2);
+        assert_string_not_equal(before, after);
+        check_all_in_folder();
+    }
+    assert_true(hp_capture_to_folder(&facts)); /* makes room for what the last ones left, too */
+    assert_int_equal(scratch_list("dumps", NULL, 0), 1);
+}
+
 static void test_to_descriptor(void **state) {
     (void)state;
     int fd = memfd_create("dump", MFD_CLOEXEC);
@@ -372,6 +432,7 @@ int main(void) {
         CAPTURE_TEST(test_unknown_facts),
         CAPTURE_TEST(test_hostile_service_names),
         CAPTURE_TEST(test_p15_no_flood),
+        CAPTURE_TEST(test_kill_behind_the_last_byte),
         CAPTURE_TEST(test_to_descriptor),
         CAPTURE_TEST(test_to_path),
         CAPTURE_TEST(test_g16_one_line_a_cause),
