@@ -31,7 +31,7 @@ struct guard_watched {
     bool is_exact; /* its usage: not just an upper bound */
 };
 
-/* What people should be told, once the lock is released: a write to a full pipe may block. */
+/* What people should be told, once the lock is released: a write may take its time. */
 struct guard_news {
     bool is_unreadable;
     bool has_changed;     /* the limits */

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "heapprof/base/sys.h"
@@ -35,13 +37,26 @@ static int copy_standard_error(void) {
         copy = (int)syscall(SYS_pidfd_getfd, process, 2, 0);
         (void)hp_sys_close(process);
     }
-    return copy >= 0 ? copy : hp_sys_open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NOCTTY, 0);
+    return copy >= 0 ? copy : hp_sys_open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
+}
+
+/* Whether `fd` takes a line at once. A full pipe or a stopped terminal would have us wait for as long as its reader
+ * likes, maybe with the lock of the dumps held; a pipe that nobody reads would end the process by SIGPIPE. */
+static bool takes_line(int fd) {
+    enum { KERNEL_SIGSET_BYTES = 8 };
+    struct pollfd one = {.fd = fd, .events = POLLOUT};
+    long n;
+    do {
+        struct timespec no_time = {0};
+        n = syscall(SYS_ppoll, &one, 1, &no_time, NULL, KERNEL_SIGSET_BYTES);
+    } while (n < 0 && errno == EINTR);
+    return n < 0 || one.revents == POLLOUT;
 }
 
 /* The copy is not kept: who waits for the end of that pipe must not wait for us. */
 static void write_line(const char *line, size_t bytes) {
     int fd = must_find ? copy_standard_error() : 2;
-    if (fd >= 0) {
+    if (fd >= 0 && takes_line(fd)) {
         (void)hp_sys_write(fd, line, bytes);
     }
     if (must_find && fd >= 0) {

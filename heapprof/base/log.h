@@ -11,7 +11,8 @@ enum hp_log_level { HP_LOG_ERROR, HP_LOG_WARN, HP_LOG_INFO };
 void hp_log_set_level(enum hp_log_level level);
 
 /* Writes "heapprof: " and the text (hp_writer_format's part of printf) as one line. Keeps errno; any
- * thread; never blocks but in write(2). After HP_LOG_LINES lines it falls silent, saying so. */
+ * thread. Never waits: a line that standard error does not take at once is lost. After HP_LOG_LINES lines it falls
+ * silent, saying so. */
 void hp_log(enum hp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* The calling thread has a table of descriptors of its own (unshare(2), CLONE_FILES), where number 2 is not

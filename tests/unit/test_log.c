@@ -1,4 +1,4 @@
-/* base/log: one write a line, levels, the cap for each process. */
+/* base/log: one write a line, levels, the cap for each process, no waiting. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -88,12 +88,54 @@ static void test_keeps_errno(void **state) {
     child_must_succeed(body_errno);
 }
 
+/* A reader that stands still, as a stuck collector of logs, costs lines and nothing else. */
+static int body_full_pipe(void) {
+    int ends[2];
+    char text[4096];
+    memset(text, 'z', sizeof text);
+    CHILD_CHECK(pipe2(ends, O_NONBLOCK) == 0);
+    while (write(ends[1], text, sizeof text) > 0) {
+    }
+    CHILD_CHECK(errno == EAGAIN && fcntl(ends[1], F_SETFL, 0) == 0 && dup2(ends[1], 2) == 2);
+    hp_log(HP_LOG_ERROR, "lost");
+    hp_log_find_standard_error();
+    hp_log(HP_LOG_ERROR, "lost, too");
+    while (read(ends[0], text, sizeof text) > 0) {
+    }
+    hp_log(HP_LOG_ERROR, "said");
+    ssize_t n = read(ends[0], text, sizeof text);
+    CHILD_CHECK(n == 15 && memcmp(text, "heapprof: said\n", 15) == 0);
+    return 0;
+}
+
+static void test_does_not_wait_for_a_reader(void **state) {
+    (void)state;
+    child_must_succeed(body_full_pipe);
+}
+
+/* Nor does one that is gone: the application may never write there, and not expect SIGPIPE. */
+static int body_no_reader(void) {
+    int ends[2];
+    CHILD_CHECK(pipe2(ends, 0) == 0 && dup2(ends[1], 2) == 2 && close(ends[0]) == 0);
+    hp_log(HP_LOG_ERROR, "lost");
+    hp_log_find_standard_error();
+    hp_log(HP_LOG_ERROR, "lost, too");
+    return 0;
+}
+
+static void test_no_signal_without_a_reader(void **state) {
+    (void)state;
+    child_must_succeed(body_no_reader);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_falls_silent_and_says_so),
         cmocka_unit_test(test_a_line_is_one_write),
         cmocka_unit_test(test_keeps_errno),
+        cmocka_unit_test(test_does_not_wait_for_a_reader),
+        cmocka_unit_test(test_no_signal_without_a_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
