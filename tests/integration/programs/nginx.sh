@@ -103,6 +103,6 @@ for daemon in off on; do
     if grep -E '\[(warn|error|crit|alert|emerg)\]|exited on signal' "$work/logs/error.log" | grep -v 'none" failed'; then
         fail "nginx complains"
     fi
-    [[ ! -e $work/dumps ]] || fail "dumps: $(ls "$work/dumps")"
+    [[ -z $(ls -A "$work/dumps" 2>/dev/null) ]] || fail "dumps: $(ls "$work/dumps")"
     rm -f "$work/logs/"*.log
 done

@@ -60,4 +60,4 @@ wait "$server" || status=$?
 server=
 [[ $status == 0 ]] || fail "postgres ends with $status: $(tail -n 20 "$work/log")"
 if grep -E 'PANIC|FATAL|WARNING|terminated by signal|heapprof' "$work/log" | grep -v 'starting up'; then fail "postgres complains"; fi
-[[ ! -e $work/dumps ]] || fail "dumps: $(ls "$work/dumps")"
+[[ -z $(ls -A "$work/dumps" 2>/dev/null) ]] || fail "dumps: $(ls "$work/dumps")"
