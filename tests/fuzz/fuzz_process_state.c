@@ -36,9 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(stream != NULL);
     show(stream, state);
     must(fclose(stream) == 0 && length > 0);
-    for (size_t i = 0; i < length; i++)
-        must((unsigned char)text[i] >= ' ' || text[i] == '\n');
-    must(memchr(text, '\x7f', length) == NULL);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i], next = (unsigned char)text[i + 1]; /* there is a NUL behind it */
+        must((byte >= ' ' && byte != 0x7f) || byte == '\n');
+        must(byte != 0xc2 || next < 0x80 || next > 0x9f); /* U+0080 to U+009F in UTF-8 */
+    }
     free(text);
     hp_process_state_free(state);
     return 0;
