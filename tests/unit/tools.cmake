@@ -6,6 +6,7 @@ foreach(module flame_formats flame_tree heap_v2 key_table memory_stream name_pat
     ROOMS hp_tools z)
 endforeach()
 hp_unit_test(tools_output_file SOURCES unit/test_tools_output_file.c unit/scratch.c ROOMS hp_tools)
+hp_unit_test(tools_regular_file SOURCES unit/test_tools_regular_file.c unit/scratch.c ROOMS hp_tools)
 hp_unit_test(tools_profile_writer SOURCES unit/test_tools_profile_writer.c unit/test_tools_builder.c
   unit/read_profile.c unit/scratch.c ROOMS hp_tools z)
 hp_unit_test(tools_sampling_error SOURCES unit/test_tools_sampling_error.c ROOMS hp_tools)
