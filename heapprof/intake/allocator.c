@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "heapprof/base/arena.h"
+#include "heapprof/intake/thread_state.h"
 
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
@@ -14,9 +15,14 @@
 
 static __thread bool has_entered __attribute__((tls_model("initial-exec")));
 
+/* Whether the thread has allocated for the application: its countdown was drawn, or is over for good. */
+static bool has_allocated(const struct hp_thread *t) {
+    return t->random != 0 || (t->muted == 0 && t->left != 0);
+}
+
 bool hp_allocator_enter(void) {
     int saved = errno;
-    if (!has_entered && hp_pages_have_room(ENTRY_BYTES)) {
+    if (!has_entered && (has_allocated(&hp_thread) || hp_pages_have_room(ENTRY_BYTES))) {
         je_free(je_malloc(1));
         has_entered = true;
     }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,22 +76,33 @@ static void they_are_dense(void) {
     }
 }
 
-static long resident(void) {
+enum statm { MAPPED, RESIDENT };
+
+static long bytes_of(enum statm what) {
     long pages[2] = {0};
     FILE *file = fopen("/proc/self/statm", "r");
     CHECK(file != NULL && fscanf(file, "%ld %ld", &pages[0], &pages[1]) == 2);
     fclose(file);
-    return pages[1] * PAGE;
+    return pages[what] * PAGE;
 }
 
-static void memory_goes_back(void) {
+static long resident(void) {
+    return bytes_of(RESIDENT);
+}
+
+/* `room`: how much more may be mapped when it is to go back; 0: as much as there is. */
+static void memory_goes_back(long room) {
     long before = resident();
     take(MANY);
     long full = resident();
+    if (room > 0) {
+        rlim_t most = (rlim_t)(bytes_of(MAPPED) + room);
+        CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) == 0);
+    }
     give_back(MANY);
     CHECK(malloc_trim(0) == 1);
     long after = resident();
-    CHECK(full - before >= MANY * SIZE);
+    CHECK(room > 0 || full - before >= MANY * SIZE);
     CHECK(full - after >= MANY * SIZE * 9L / 10);
 }
 
@@ -321,6 +333,18 @@ static void threads_keep_their_arena(void) {
     }
 }
 
+static void *without_room(void *unused) {
+    memory_goes_back(1 << 20);
+    return unused;
+}
+
+/* Also for a thread that has asked for nothing of the kind before. The limit stays. */
+static void it_goes_back_without_room(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, without_room, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
 static void children_do_the_same(void) {
     take(OBJECTS);
     pid_t child = fork();
@@ -328,6 +352,7 @@ static void children_do_the_same(void) {
     if (child == 0) {
         give_back(OBJECTS);
         they_are_dense();
+        it_goes_back_without_room();
         _exit(0);
     }
     int status = 0;
@@ -353,7 +378,7 @@ int main(int argc, char **argv) {
     they_are_dense();
     they_are_reallocated();
     they_are_aligned();
-    memory_goes_back();
+    memory_goes_back(0);
     children_do_the_same();
     if (mallctl != NULL) { /* HEAPPROF or not: the library is there */
         flags_are_followed();
