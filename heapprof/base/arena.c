@@ -5,12 +5,13 @@
 
 #define ALIGN ((size_t)16)
 #define PAGE ((size_t)4096)
+#define ROW_STEP ((size_t)64 << 10)
 
 static _Atomic size_t pages_total;
 
-static void *map(size_t bytes, int extra_flags) {
+static void *map(size_t bytes, int protection, int extra_flags) {
     bytes = (bytes + PAGE - 1) & ~(PAGE - 1);
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
+    void *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
     if (p == MAP_FAILED) {
         return NULL;
     }
@@ -21,11 +22,11 @@ static void *map(size_t bytes, int extra_flags) {
 }
 
 void *hp_pages_map(size_t bytes) {
-    return map(bytes, MAP_NORESERVE);
+    return map(bytes, PROT_READ | PROT_WRITE, MAP_NORESERVE);
 }
 
 void *hp_pages_map_present(size_t bytes) {
-    return map(bytes, MAP_POPULATE);
+    return map(bytes, PROT_READ | PROT_WRITE, MAP_POPULATE);
 }
 
 void hp_pages_touch(void *pages, size_t bytes) {
@@ -33,6 +34,24 @@ void hp_pages_touch(void *pages, size_t bytes) {
     for (size_t i = 0; i < bytes; i += PAGE) {
         at[i] = at[i];
     }
+}
+
+bool hp_row_map(struct hp_row *row, size_t bytes) {
+    *row = (struct hp_row){.start = map(bytes, PROT_NONE, MAP_NORESERVE), .bytes = bytes};
+    return row->start != NULL;
+}
+
+bool hp_row_reach(struct hp_row *row, size_t end) {
+    if (end <= row->open) {
+        return true;
+    }
+    size_t open = (end + ROW_STEP - 1) & ~(ROW_STEP - 1);
+    open = open < row->bytes ? open : row->bytes;
+    if (end > open || mprotect(row->start + row->open, open - row->open, PROT_READ | PROT_WRITE) != 0) {
+        return false;
+    }
+    row->open = open;
+    return true;
 }
 
 bool hp_pages_have_room(size_t bytes) {

@@ -38,6 +38,24 @@ void *hp_pages_map_present(size_t bytes);
 /* Makes pages present again, and this process's own: after fork() the first write to each takes a new one. */
 void hp_pages_touch(void *pages, size_t bytes);
 
+/*
+ * A table that only grows, from its start on: its pages are opened as they are reached. So it costs what is
+ * used also where pages that nobody has touched count: in a process that has called mlockall(), and for the
+ * kernel's commit limit (vm.overcommit_memory=2).
+ */
+struct hp_row {
+    char *start;
+    size_t bytes;
+    size_t open; /* so many may be used */
+};
+
+/* Maps a row. False when there is no address space. */
+bool hp_row_map(struct hp_row *row, size_t bytes);
+
+/* Opens the row up to `end`, zeroed; false behind its end, or when the kernel refuses. One thread at a time;
+ * may change errno. */
+bool hp_row_reach(struct hp_row *row, size_t end);
+
 /* Whether `bytes` more of address space could be mapped now. Any thread; may change errno. */
 bool hp_pages_have_room(size_t bytes);
 

@@ -13,6 +13,7 @@ enum { FRAMES_A_BUCKET = 8, BUCKETS_MIN = 1 << 12, BUCKETS_MAX = 1 << 16 };
 static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_FRAMES); /* one writer at a time; readers need none */
 static uint32_t (*module_of)(uintptr_t pc);
 struct hp_frame *hp_frame_table;
+static struct hp_row row; /* its memory, opened under the lock */
 static uint32_t frames_max;
 static _Atomic uint32_t *buckets;
 static size_t bucket_count; /* a power of two */
@@ -21,10 +22,11 @@ static _Atomic uint32_t count;
 bool hp_frame_table_init(size_t cap_bytes, uint32_t (*find_module)(uintptr_t pc)) {
     module_of = find_module;
     frames_max = (uint32_t)(cap_bytes / sizeof *hp_frame_table);
-    hp_frame_table = hp_pages_map(cap_bytes);
+    bool has_row = hp_row_map(&row, cap_bytes);
+    hp_frame_table = (struct hp_frame *)(void *)row.start;
     bucket_count = hp_bucket_count(frames_max / FRAMES_A_BUCKET, BUCKETS_MIN, BUCKETS_MAX);
     buckets = hp_pages_map(bucket_count * sizeof *buckets);
-    return hp_frame_table != NULL && buckets != NULL;
+    return has_row && buckets != NULL;
 }
 
 uint32_t hp_frame_table_count(void) {
@@ -42,7 +44,7 @@ static uint32_t find(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) {
 
 static uint32_t append(_Atomic uint32_t *bucket, uintptr_t pc, uint32_t module) {
     uint32_t index = hp_frame_table_count();
-    if (index == frames_max) {
+    if (index == frames_max || !hp_row_reach(&row, (index + 1) * sizeof *hp_frame_table)) {
         return 0;
     }
     hp_frame_table[index] = (struct hp_frame){

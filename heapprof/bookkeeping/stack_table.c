@@ -36,15 +36,14 @@ struct shard {
 
 static struct shard shards[SHARDS];
 static struct hp_lock append_lock = HP_LOCK_INIT(HP_RANK_ARENA);
-static char *region;
-static size_t region_bytes;
+static struct hp_row region; /* opened under append_lock */
 static _Atomic size_t region_top;
 static _Atomic uint64_t stacks;
 static _Atomic uint32_t *buckets;
 static size_t bucket_count; /* a power of two */
 
 static struct record *record_at(uint32_t reference) {
-    return (struct record *)(void *)(region + (size_t)reference * UNIT);
+    return (struct record *)(void *)(region.start + (size_t)reference * UNIT);
 }
 
 static size_t record_bytes(uint32_t depth) {
@@ -61,7 +60,7 @@ static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bo
     uint32_t reference = 0;
     hp_lock_take(&append_lock);
     size_t top = atomic_load_explicit(&region_top, memory_order_relaxed);
-    if (top + record_bytes(depth) <= region_bytes) {
+    if (hp_row_reach(&region, top + record_bytes(depth))) {
         reference = (uint32_t)(top / UNIT);
         struct record *r = record_at(reference);
         *r = (struct record){.hash = hash, .depth = depth, .truncated = truncated};
@@ -76,13 +75,12 @@ static uint32_t append(uint64_t hash, const uint32_t *frames, uint32_t depth, bo
 }
 
 bool hp_stack_table_init(size_t cap_bytes) {
-    region = hp_pages_map(cap_bytes);
+    bool has_region = hp_row_map(&region, cap_bytes);
     bucket_count = hp_bucket_count(cap_bytes / BYTES_A_BUCKET, BUCKETS_MIN, BUCKETS_MAX);
     buckets = hp_pages_map(bucket_count * sizeof *buckets);
-    if (region == NULL || buckets == NULL) {
+    if (!has_region || buckets == NULL) {
         return false;
     }
-    region_bytes = cap_bytes;
     region_top = UNIT; /* reference 0 means none */
     for (unsigned i = 0; i < SHARDS; i++) {
         shards[i].lock = (struct hp_lock)HP_LOCK_INIT(HP_RANK_STACKS);
@@ -138,7 +136,7 @@ static uint32_t find(uint64_t hash, const struct hp_stack_trace *trace) {
 /* Whether a new stack of this depth would find no room: known before anything is done for it, since a program whose
  * stacks never come again asks at every sample. */
 static bool is_full(uint32_t depth) {
-    return atomic_load_explicit(&region_top, memory_order_relaxed) + record_bytes(depth) > region_bytes;
+    return atomic_load_explicit(&region_top, memory_order_relaxed) + record_bytes(depth) > region.bytes;
 }
 
 /* Frames are numbered before the shard is taken again: finding a new frame's module reads its ELF headers. */

@@ -99,6 +99,25 @@ static void test_pages(void **state) {
     assert_int_equal(pages_present(sparse, 32), 1);
 }
 
+/* Who locks a process's memory makes every page present that may be used; and those that are opened later. */
+static void test_a_row_costs_what_is_reached(void **state) {
+    (void)state;
+    enum { PAGES = 40, STEP = 16 };
+    struct hp_row row;
+    assert_true(hp_row_map(&row, PAGES * PAGE));
+    assert_true(hp_row_reach(&row, 1));
+    (void)mlock(row.start, PAGES * PAGE); /* some can't be */
+    assert_int_equal(pages_present(row.start, PAGES), STEP);
+    assert_true(hp_row_reach(&row, STEP * PAGE));
+    assert_int_equal(pages_present(row.start, PAGES), STEP);
+    assert_true(hp_row_reach(&row, PAGES * PAGE));
+    assert_true(is_zero(row.start, PAGES * PAGE));
+    memset(row.start, 0xa5, PAGES * PAGE);
+    assert_false(hp_row_reach(&row, PAGES * PAGE + 1));
+    assert_true(hp_row_reach(&row, PAGES * PAGE));
+    assert_false(hp_row_map(&row, SIZE_MAX / 2));
+}
+
 static void test_no_address_space(void **state) {
     (void)state;
     struct hp_arena arena;
@@ -116,6 +135,7 @@ int main(void) {
         cmocka_unit_test(test_cap_between_chunks),
         cmocka_unit_test(test_what_does_not_fit_takes_nothing),
         cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_a_row_costs_what_is_reached),
         cmocka_unit_test(test_no_address_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
