@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "heapprof/base/arena.h"
@@ -33,7 +34,7 @@ static struct hp_lock lock = HP_LOCK_INIT(HP_RANK_CAPTURE); /* guards all below 
 static struct hp_capture_config config;
 static struct hp_dump_identity identity;
 static unsigned next_seq = 1;
-static int last_error; /* the cause that was logged last */
+static _Atomic int last_error; /* the cause that was logged last; of no lock */
 static struct memory {
     struct hp_sink sink;
     struct hp_snapshot snapshot;
@@ -205,6 +206,14 @@ static void note_written(const struct hp_capture_facts *facts, const struct cost
     hp_lock_release(&history_lock);
 }
 
+/* The disk has failed: what was noted as written is gone again. */
+static void note_taken_back(void) {
+    hp_lock_take(&history_lock);
+    history.written--;
+    history.last_ns = 0;
+    hp_lock_release(&history_lock);
+}
+
 static void note_failed(void) {
     hp_lock_take(&history_lock);
     history.failed++;
@@ -313,9 +322,8 @@ void hp_capture_rehearse(const struct hp_capture_facts *facts) {
     hp_lock_release(&lock);
 }
 
-/* One folder: a whole file is there and, but for an early dump, durable. 0, or an errno value. An early dump
- * only sets the disk to work: the next threshold may be crossed while it writes. */
-static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
+/* One folder: a whole file is there, and in `file`. 0, or an errno value. */
+static int dump_to(const struct hp_capture_facts *facts, const char *folder, struct hp_settling *file) {
     struct cost cost = begin_cost();
     int turn = facts->is_early ? take_turn(facts, folder) : -1;
     if (is_needless(facts, folder)) {
@@ -327,68 +335,76 @@ static int dump_to(const struct hp_capture_facts *facts, const char *folder) {
     if (error != 0) {
         return error;
     }
-    if (hp_sink_settle(&memory->sink, !facts->is_early) != 0) {
-        return memory->sink.error;
-    }
     note_written(facts, &cost);
     uint64_t took_ms = (uint64_t)(hp_clock_ns() - cost.start) / 1000000;
     hp_log(HP_LOG_INFO, "dumped %s (%lu bytes, %lu ms)", memory->sink.path, memory->sink.bytes, took_ms);
+    hp_sink_detach(&memory->sink, file);
     return 0;
 }
 
-/* The dump folder first, then the spare one. Whether a whole file is there. */
-static bool dump_somewhere(const struct hp_capture_facts *facts) {
-    int error = dump_to(facts, config.folder);
-    if (error == 0) {
-        last_error = 0;
-        return true;
+/* The lock is free again: while the disk writes this dump, the next one, at the last threshold maybe, is made. */
+static int settle(const struct hp_settling *file, bool waits) {
+    int error = hp_sink_settle(file, waits);
+    if (error != 0) {
+        note_taken_back();
     }
-    bool saved = config.spare != NULL && dump_to(facts, config.spare) == 0;
-    tell_failure(error, saved);
-    return saved;
+    return error;
 }
 
-bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
+enum { TIMED_OUT = -1 };
+
+/* A whole file, and, but for an early dump, durable. An early dump only sets the disk to work: the next threshold
+ * may be crossed while it writes. 0, an errno value, or TIMED_OUT: another dump does not end. */
+static int dump_in(const struct hp_capture_facts *facts, const char *folder) {
+    struct hp_settling file = {.fd = -1};
     if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
+        return TIMED_OUT;
+    }
+    int error = prepare_locked() ? dump_to(facts, folder, &file) : ENOMEM;
+    hp_lock_release(&lock);
+    return error != 0 ? error : settle(&file, !facts->is_early);
+}
+
+/* The dump folder first, then the spare one. */
+bool hp_capture_to_folder(const struct hp_capture_facts *facts) {
+    int error = dump_in(facts, config.folder);
+    if (error == TIMED_OUT) {
         return false;
     }
-    bool saved = false;
-    if (prepare_locked()) {
-        saved = dump_somewhere(facts);
+    bool saved = error == 0 || (config.spare != NULL && dump_in(facts, config.spare) == 0);
+    if (error == 0) {
+        last_error = 0;
     } else {
-        tell_failure(ENOMEM, false);
+        tell_failure(error, saved);
     }
-    hp_lock_release(&lock);
     if (!saved) {
         note_failed();
     }
     return saved;
 }
 
-/* What is open in the sink gets a profile; a file is durable then. 0, or an errno value. */
-static int dump_to_open_sink(const struct hp_capture_facts *facts) {
-    int error = write_whole(facts);
-    bool done = error == 0 && hp_sink_publish(&memory->sink) == 0 && hp_sink_settle(&memory->sink, true) == 0;
-    return done ? 0 : memory->sink.error;
+static int dump_to_path(const struct hp_capture_facts *facts, const char *path, struct hp_settling *file) {
+    struct cost cost = begin_cost();
+    int error = hp_sink_open_path(&memory->sink, path) == 0 ? write_whole(facts) : memory->sink.error;
+    if (error != 0 || hp_sink_publish(&memory->sink) != 0) {
+        return memory->sink.error;
+    }
+    note_written(facts, &cost);
+    hp_sink_detach(&memory->sink, file);
+    return 0;
 }
 
 int hp_capture_to_path(const struct hp_capture_facts *facts, const char *path) {
+    struct hp_settling file = {.fd = -1};
     if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
         return EBUSY;
     }
-    int error = ENOMEM;
-    if (prepare_locked()) {
-        struct cost cost = begin_cost();
-        bool opened = hp_sink_open_path(&memory->sink, path) == 0;
-        error = opened ? dump_to_open_sink(facts) : memory->sink.error;
-        if (error == 0) {
-            note_written(facts, &cost);
-        }
-    }
+    int error = prepare_locked() ? dump_to_path(facts, path, &file) : ENOMEM;
+    hp_lock_release(&lock);
+    error = error != 0 ? error : settle(&file, true);
     if (error != 0) {
         note_failed();
     }
-    hp_lock_release(&lock);
     return error;
 }
 
@@ -399,14 +415,15 @@ int hp_capture_to_fd(const struct hp_capture_facts *facts, int fd) {
     int error = ENOMEM;
     if (prepare_locked()) {
         hp_sink_open_fd(&memory->sink, fd);
-        error = dump_to_open_sink(facts);
+        error = write_whole(facts);
     }
     hp_lock_release(&lock);
     return error;
 }
 
-/* Waits for a dump to end, but not for a disk that hangs: the child takes a lock of its own anyway, and
- * whatever is half done in its copy of the memory is begun anew by its first dump. */
+/* Waits for a dump to end, but not for a disk that hangs: the child takes a lock of its own anyway, and whatever is
+ * half done in its copy of the memory is begun anew by its first dump. (Of a dump that an application's thread has
+ * the disk write just now the child inherits the open file, until exec().) */
 void hp_capture_fork_prepare(void) {
     held_for_fork = hp_lock_take_within(&lock, FORK_PATIENCE_NS);
 }

@@ -1,9 +1,9 @@
 /*
  * Making a dump: the one way for the guard, a signal, a request and the API.
  *
- * Takes a snapshot, writes it as gzipped pprof into a sink, publishes, rotates, makes it durable. One at a
- * time: a second caller waits for the first a bounded time. No allocation: all memory is mapped and touched
- * by hp_capture_prepare(). The caller is muted and holds no lock of rank capture or above.
+ * Takes a snapshot, writes it as gzipped pprof into a sink, publishes, rotates, makes it durable. All but the last
+ * one at a time: a second caller waits for the first a bounded time, but not for its disk. No allocation: all memory is
+ * mapped and touched by hp_capture_prepare(). The caller is muted and holds no lock of rank capture or above.
  */
 #ifndef HP_CAPTURE_CAPTURE_H
 #define HP_CAPTURE_CAPTURE_H

@@ -133,18 +133,6 @@ unsigned hp_sink_owner(const struct hp_sink *sink) {
     return owner;
 }
 
-/* The name itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */
-static void sync_folder(struct hp_sink *sink) {
-    size_t length = folder_length(sink->temporary);
-    char *end = sink->temporary + length; /* the temporary name is used up */
-    *end = '\0';
-    int fd = hp_sys_open(length == 0 ? "." : sink->temporary, O_RDONLY | O_DIRECTORY, 0);
-    if (fd >= 0) {
-        (void)hp_sys_fsync(fd);
-        (void)hp_sys_close(fd);
-    }
-}
-
 static void publish_temporary(struct hp_sink *sink) {
     int rc = sink->replaces ? hp_sys_rename(sink->temporary, sink->path)
                             : hp_sys_rename_new(sink->temporary, sink->path);
@@ -193,22 +181,50 @@ int hp_sink_publish(struct hp_sink *sink) {
     return 0;
 }
 
-int hp_sink_settle(struct hp_sink *sink, bool waits) {
-    if (!sink->is_file) {
+/* For its sync, or, where it can't be read, at least to find the file again. */
+static int open_folder(struct hp_sink *sink) {
+    size_t length = folder_length(sink->temporary);
+    sink->temporary[length] = '\0'; /* the temporary name is used up */
+    const char *folder = length == 0 ? "." : sink->temporary;
+    int fd = hp_sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    return fd >= 0 ? fd : hp_sys_open(folder, O_PATH | O_DIRECTORY, 0);
+}
+
+void hp_sink_detach(struct hp_sink *sink, struct hp_settling *file) {
+    file->fd = -1;
+    if (sink->is_file) {
+        struct hp_writer w = hp_writer_over(file->name, sizeof file->name);
+        hp_writer_text(&w, sink->path + folder_length(sink->path));
+        file->folder = open_folder(sink);
+        file->fd = sink->fd;
+        sink->fd = -1;
+    }
+}
+
+/* The name itself is durable only when the folder is. Some file systems can't; the file is whole anyway. */
+static int sync_both(const struct hp_settling *file) {
+    if (hp_sys_fsync(file->fd) != 0 && errno != EINVAL && errno != EROFS) {
+        int error = errno;
+        (void)hp_sys_unlink_at(file->folder, file->name);
+        return error;
+    }
+    (void)hp_sys_fsync(file->folder);
+    return 0;
+}
+
+int hp_sink_settle(const struct hp_settling *file, bool waits) {
+    int error = 0;
+    if (file->fd < 0) {
         return 0;
     }
-    if (!waits) {
-        hp_sys_start_writing(sink->fd);
-    } else if (hp_sys_fsync(sink->fd) != 0 && errno != EINVAL && errno != EROFS) {
-        (void)fail(sink, errno);
-        (void)hp_sys_unlink(sink->path);
+    if (waits) {
+        error = sync_both(file);
+    } else {
+        hp_sys_start_writing(file->fd);
     }
-    (void)hp_sys_close(sink->fd);
-    sink->fd = -1;
-    if (waits && sink->error == 0) {
-        sync_folder(sink);
-    }
-    return sink->error == 0 ? 0 : -1;
+    (void)hp_sys_close(file->fd);
+    (void)hp_sys_close(file->folder);
+    return error;
 }
 
 void hp_sink_abort(struct hp_sink *sink) {

@@ -49,9 +49,19 @@ unsigned hp_sink_owner(const struct hp_sink *sink);
  * behind. EEXIST: the name is taken, the caller picks another. */
 int hp_sink_publish(struct hp_sink *sink);
 
-/* Makes a published file durable: waits for the disk, or, unless `waits`, only sets it to work. 0; or -1 with
- * sink->error set and the file removed. Ends the use of the sink. */
-int hp_sink_settle(struct hp_sink *sink, bool waits);
+/* A published file that is not durable yet; fd -1: nothing. */
+struct hp_settling {
+    int fd;
+    int folder; /* -1: can't be opened */
+    char name[256];
+};
+
+/* Takes a published file out of the sink, which is free for the next one. */
+void hp_sink_detach(struct hp_sink *sink, struct hp_settling *file);
+
+/* Makes it durable: waits for the disk, or, unless `waits`, only sets it to work. 0; or an errno value and the file
+ * removed. Closes it. Needs no lock, and is called without one: a disk may take its time. */
+int hp_sink_settle(const struct hp_settling *file, bool waits);
 
 /* Removes what was written so far. */
 void hp_sink_abort(struct hp_sink *sink);

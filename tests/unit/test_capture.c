@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "heapprof/base/clock.h"
+#include "heapprof/base/sys.h"
 #include "heapprof/bookkeeping/snapshot.h"
 #include "heapprof/capture/capture.h"
 #include "tests/unit/child.h"
@@ -394,6 +397,85 @@ static void test_turns_are_bounded(void **state) {
     assert_int_equal(scratch_list("dumps", NULL, 0), 2);
 }
 
+/* A disk that stands still for the threads that are told so, or fails. */
+static __thread bool has_slow_disk;
+static _Atomic bool disk_goes_on;
+static _Atomic int waiting_for_disk;
+static int disk_failures;
+
+int __real_hp_sys_fsync(int fd);
+int __wrap_hp_sys_fsync(int fd);
+int __wrap_hp_sys_fsync(int fd) {
+    if (disk_failures > 0) {
+        disk_failures--;
+        errno = EIO;
+        return -1;
+    }
+    waiting_for_disk += has_slow_disk;
+    while (has_slow_disk && !disk_goes_on) {
+        hp_sys_sleep(1000000);
+    }
+    return __real_hp_sys_fsync(fd);
+}
+
+static void *dump_to_slow_disk(void *how) {
+    has_slow_disk = true;
+    bool done = how == NULL ? hp_capture_to_folder(&facts) : hp_capture_to_path(&facts, how) == 0;
+    return done ? how : &has_slow_disk;
+}
+
+/* A dump on demand waits for a disk: one at the last threshold does not wait for that. */
+static void test_no_dump_waits_for_the_disk_of_another(void **state) {
+    (void)state;
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s", scratch_path("file"));
+    void *const ways[] = {NULL, path};
+    for (size_t i = 0; i < ROWS(ways); i++) {
+        pthread_t thread;
+        void *ended = NULL;
+        disk_goes_on = false;
+        waiting_for_disk = 0;
+        assert_int_equal(pthread_create(&thread, NULL, dump_to_slow_disk, ways[i]), 0);
+        while (waiting_for_disk == 0) {
+            hp_sys_sleep(1000000);
+        }
+        bool done = hp_capture_to_folder(&facts);
+        disk_goes_on = true;
+        assert_int_equal(pthread_join(thread, &ended), 0);
+        assert_true(done);
+        assert_ptr_equal(ended, ways[i]);
+    }
+    check_all_in_folder();
+    assert_int_equal(scratch_list("dumps", NULL, 0), 3);
+}
+
+/* What the disk does not take is no dump: it goes to the spare folder, and is counted there alone. */
+static void test_disk_that_fails(void **state) {
+    (void)state;
+    struct hp_capture_history before;
+    struct hp_capture_history after;
+    configure("dumps", "svc", 10);
+    (void)snprintf(spare, sizeof spare, "%s", scratch_path("spare"));
+    struct hp_capture_config config = *hp_capture_settings();
+    config.spare = spare;
+    hp_capture_init(&config);
+    hp_capture_history(&before);
+    disk_failures = 1;
+    assert_true(hp_capture_to_folder(&facts));
+    hp_capture_history(&after);
+    assert_int_equal(scratch_list("dumps", NULL, 0), 0);
+    assert_int_equal(scratch_list("spare", NULL, 0), 1);
+    assert_int_equal(after.written, before.written + 1);
+    assert_int_equal(after.failed, before.failed);
+    assert_non_null(strstr(after.last_path, "/spare/"));
+    disk_failures = 1;
+    assert_int_equal(hp_capture_to_path(&facts, scratch_path("file")), EIO);
+    assert_false(scratch_has("file"));
+    hp_capture_history(&after);
+    assert_int_equal(after.written, before.written + 1);
+    assert_int_equal(after.failed, before.failed + 1);
+}
+
 /* G18: a forked child is a process of its own: numbers from 1, its own pid and start, and no lock is held. */
 static int body_child_dumps(void) {
     fake_host("host", 8);
@@ -439,6 +521,8 @@ int main(void) {
         CAPTURE_TEST(test_g16_spare_folder),
         CAPTURE_TEST(test_restart_loop_makes_no_early_dumps),
         CAPTURE_TEST(test_turns_are_bounded),
+        CAPTURE_TEST(test_no_dump_waits_for_the_disk_of_another),
+        CAPTURE_TEST(test_disk_that_fails),
         CAPTURE_TEST(test_g18_forked_child),
     };
     return cmocka_run_group_tests(tests, make_tables, NULL);

@@ -23,7 +23,13 @@
 
 /* A file under its name, and durable. */
 static int sink_commit(struct hp_sink *open_sink) {
-    return hp_sink_publish(open_sink) == 0 ? hp_sink_settle(open_sink, true) : -1;
+    struct hp_settling open_file;
+    if (hp_sink_publish(open_sink) != 0) {
+        return -1;
+    }
+    hp_sink_detach(open_sink, &open_file);
+    open_sink->error = hp_sink_settle(&open_file, true);
+    return open_sink->error == 0 ? 0 : -1;
 }
 
 static struct hp_sink sink;
