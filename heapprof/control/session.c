@@ -34,13 +34,14 @@ struct session {
 
 static void session_body(void);
 
+/* Its stack is there from the start: it holds the guard's lock and that of the dumps, for which a page that is touched
+ * first when no more may be had (memory.high, or memory.oom_control) would stop both. */
 #define SESSION                                                                                              \
     {                                                                                                        \
         .thread = {                                                                                          \
             .name = "heapprof-answer",                                                                       \
             .body = session_body,                                                                            \
-            .loss = "heapprof can't be asked",                                                               \
-            .is_lean = true                                                                                  \
+            .loss = "heapprof can't be asked"                                                                \
         }                                                                                                    \
     }
 static struct session sessions[HP_SESSIONS] = {SESSION, SESSION, SESSION, SESSION};
