@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All that has to pass before a change goes in, from a fresh clone on, in some ten minutes on two cores: the rooms
-# and the command under each sanitizer, a build by clang, and every test on what is shipped. Installs the packages
-# it needs (as root or by sudo). Goes on after a failure; status 1 when there was one.
+# All that has to pass before a change goes in, from a fresh clone on, in some twenty minutes on two cores: the rooms and
+# the command under each sanitizer, programs with the order of locks checked, a build by clang, and every test on what is
+# shipped. Installs the packages it needs (as root or by sudo). Goes on after a failure; status 1 when there was one.
 #
 # Left out: the label soak (ctest --preset release -L soak).
 set -uo pipefail
@@ -44,9 +44,13 @@ unrandomized=(setarch "$(uname -m)" --addr-no-randomize)
 "${unrandomized[@]}" true 2>/dev/null || unrandomized=()
 for preset in asan ubsan tsan; do
     if build "$preset"; then
-        run_tests "$preset" "${unrandomized[@]}" ctest -L unit
+        run_tests "$preset" "${unrandomized[@]}" ctest -L 'unit|stress|fuzz'
     fi
 done
+# The order of locks is checked in this build alone: real programs where they nest, by threads, forks and loaders.
+if build dev; then
+    run_tests dev ctest -LE soak -R '^(stress\..*_threads|integration\.(api|atfork|control|dlopen|fork|intake|pressed)\..*)$'
+fi
 build clang
 if build release; then
     run_tests release ctest -LE soak
