@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process_state.h"
-#include "status_report.h"
+#include "tools/live/process_state.h"
+#include "tools/report/status_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

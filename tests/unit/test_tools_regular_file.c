@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "regular_file.h"
 #include "tests/unit/cmocka_first.h"
 #include "tests/unit/scratch.h"
+#include "tools/base/regular_file.h"
 
 /* What the file at `path` begins with; or why it can't be opened. */
 static const char *look(const char *path, const char *root) {
