@@ -56,8 +56,10 @@ function(hp_library name)
             ${ZLIB_STATIC} ${PROTOBUF_C_STATIC}
     COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${CMAKE_BINARY_DIR}/exports.txt ${whole} ${object}
     # init.c: first in an executable, too, which has a place for that. A shared library may not have it.
-    COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array.00101=.preinit_array
-            --rename-section .rela.init_array.00101=.rela.preinit_array ${object} ${static_object}
+    COMMAND ${CMAKE_OBJCOPY} --rename-section .init_array.00101=.preinit_array # gcc's name …
+            --rename-section .rela.init_array.00101=.rela.preinit_array
+            --rename-section .init_array.101=.preinit_array # … and clang's
+            --rename-section .rela.init_array.101=.rela.preinit_array ${object} ${static_object}
     DEPENDS ${name}_rooms jemalloc_prefixed ${jemalloc} ${CMAKE_BINARY_DIR}/exports.txt VERBATIM)
   add_custom_target(${name}_object DEPENDS ${object} ${static_object}) # one rule for both libraries, also in parallel
   set_source_files_properties(${object} ${static_object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
