@@ -65,6 +65,7 @@ bool hp_dump_at_threshold(const struct guard_crossing *crossing) {
         gather(reason, &crossing->reading, crossing->threshold,
                !crossing->is_out_of_memory && !crossing->is_overtaken);
     facts.is_early = !crossing->is_last;
+    facts.is_hurried = crossing->is_overtaken;
     bool done = hp_capture_to_folder(&facts);
     hp_no_malloc_end();
     hp_thread_unmute(&hp_thread); /* and no more: what was deferred is freed by who was at work */

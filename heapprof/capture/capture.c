@@ -23,6 +23,7 @@ enum { COMMENTS_MAX = 20, COMMENT_BYTES = 320, NAME_TRIES = 100 };
 
 /* How long a dump waits for another one to end. */
 #define PATIENCE_NS (INT64_C(10) * 1000000000)
+#define HURRIED_PATIENCE_NS (INT64_C(100) * 1000000)
 #define FORK_PATIENCE_NS (INT64_C(1) * 1000000000)
 
 /* Among processes that share a folder: how long an early dump waits for its turn. */
@@ -357,7 +358,7 @@ enum { TIMED_OUT = -1 };
  * may be crossed while it writes. 0, an errno value, or TIMED_OUT: another dump does not end. */
 static int dump_in(const struct hp_capture_facts *facts, const char *folder) {
     struct hp_settling file = {.fd = -1};
-    if (!hp_lock_take_within(&lock, PATIENCE_NS)) {
+    if (!hp_lock_take_within(&lock, facts->is_hurried ? HURRIED_PATIENCE_NS : PATIENCE_NS)) {
         return TIMED_OUT;
     }
     int error = prepare_locked() ? dump_to(facts, folder, &file) : ENOMEM;

@@ -17,6 +17,7 @@
 struct hp_capture_facts {
     const char *reason; /* limit95, request, signal … */
     bool is_early;      /* a lower threshold's: not worth it when the folder tells of a restart loop */
+    bool is_hurried;    /* an application's thread makes it, at the gate: it waits for no other dump for long */
     uint64_t usage;     /* bytes; with limit and source: the guard's reading */
     uint64_t limit;     /* UINT64_MAX: none */
     const char *source;

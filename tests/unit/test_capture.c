@@ -449,6 +449,26 @@ static void test_no_dump_waits_for_the_disk_of_another(void **state) {
     assert_int_equal(scratch_list("dumps", NULL, 0), 3);
 }
 
+static void *dump_hurried(void *mistake) {
+    struct hp_capture_facts hurried = facts;
+    hurried.is_hurried = true;
+    int64_t start = hp_clock_ns();
+    bool done = hp_capture_to_folder(&hurried);
+    return !done && hp_clock_ns() - start < INT64_C(5000000000) ? NULL : mistake;
+}
+
+/* Another dump hangs: the thread that stands at the gate gives its own up, long before others would. */
+static void test_a_hurried_dump_is_given_up(void **state) {
+    (void)state;
+    pthread_t thread;
+    void *ended = folder;
+    hp_capture_fork_prepare(); /* holds the lock as a dump does */
+    assert_int_equal(pthread_create(&thread, NULL, dump_hurried, folder), 0);
+    assert_int_equal(pthread_join(thread, &ended), 0);
+    hp_capture_fork_parent();
+    assert_null(ended);
+}
+
 /* What the disk does not take is no dump: it goes to the spare folder, and is counted there alone. */
 static void test_disk_that_fails(void **state) {
     (void)state;
@@ -523,6 +543,7 @@ int main(void) {
         CAPTURE_TEST(test_turns_are_bounded),
         CAPTURE_TEST(test_no_dump_waits_for_the_disk_of_another),
         CAPTURE_TEST(test_disk_that_fails),
+        CAPTURE_TEST(test_a_hurried_dump_is_given_up),
         CAPTURE_TEST(test_g18_forked_child),
     };
     return cmocka_run_group_tests(tests, make_tables, NULL);

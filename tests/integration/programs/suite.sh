@@ -7,7 +7,7 @@
 : "${python:?}"
 suite=$2
 shift 2
-"$python" -c 'import test.test_threading' 2>/dev/null || skip "python3's test suite is not installed (libpython3-testsuite)"
+"$python" -c 'import test.test_threading' 2>/dev/null || skip "python3's test suite is not installed (libpython3.11-testsuite)"
 export PYTHONDONTWRITEBYTECODE=1
 cd "$work"
 arguments=()
