@@ -30,11 +30,11 @@ build() { # preset and what differs from it: what the build says is shown only i
     return 1
 }
 
-run_tests() { # preset, command and options in front of ctest's own…
+run_tests() { # preset, how many at once, command and options in front of ctest's own…
     local preset=$1
     step "tests: $preset"
     # Many tests race with the kernel, or with a clock: on a busy machine one may need its second try, which ctest shows.
-    "${@:2}" --preset "$preset" --no-tests=error --repeat until-pass:2 -j 2 || failed+=("the tests of $preset")
+    "${@:3}" --preset "$preset" --no-tests=error --repeat until-pass:2 -j "$2" || failed+=("the tests of $preset")
 }
 
 tools/setup.sh || exit 1
@@ -42,18 +42,19 @@ tools/setup.sh || exit 1
 # ThreadSanitizer of gcc 12 knows the address space of older kernels only: without randomization it fits.
 unrandomized=(setarch "$(uname -m)" --addr-no-randomize)
 "${unrandomized[@]}" true 2>/dev/null || unrandomized=()
+# The rooms' tests sleep more than they work: four at once.
 if build asan -DHEAPPROF_SANITIZE=address,undefined; then # one build is one build less than two
-    run_tests asan "${unrandomized[@]}" ctest -L 'unit|stress|fuzz'
+    run_tests asan 4 "${unrandomized[@]}" ctest -L 'unit|stress|fuzz'
 fi
 if build tsan; then
-    run_tests tsan "${unrandomized[@]}" ctest -L 'unit|stress'
+    run_tests tsan 4 "${unrandomized[@]}" ctest -L 'unit|stress'
 fi
 # The order of locks is checked in an unoptimised build: real programs where they nest, by threads, forks and loaders.
 if build clang -DCMAKE_BUILD_TYPE=Debug; then
-    run_tests clang ctest -LE soak -R '^(stress\..*_threads|integration\.(atfork|control|dlopen|fork)\..*)$'
+    run_tests clang 2 ctest -LE soak -R '^(stress\..*_threads|integration\.(atfork|control|dlopen|fork)\..*)$'
 fi
 if build release; then
-    run_tests release ctest -LE soak
+    run_tests release 2 ctest -LE soak
 fi
 
 if [[ ${#failed[@]} -gt 0 ]]; then
