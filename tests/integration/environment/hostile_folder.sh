@@ -30,7 +30,7 @@ wait_for() { # condition…
 is_ready() { [[ -s $work/out ]]; }
 wait_for is_ready
 
-ours() { find "$work/shared" -name 'heapprof.svc.*.signal.pb.gz' -type f -user root | sort -V; }
+ours() { find "$work/shared" -name 'heapprof.svc.*.signal.pb.gz' -type f -links 1 -user root | sort -V; } # the trap has two
 newest=
 has_newer() { [[ $(ours | tail -n 1) != "$newest" ]]; }
 dump() {
@@ -63,7 +63,8 @@ dump
 [[ $(<"$work/victim") == safe && ! -e $work/made && ! -s $work/shared/target ]] || fail "a link was followed"
 find "$work/shared" ! -user root -printf '%p %y %s %T@\n' | sort >"$work/after"
 cmp "$work/before" "$work/after" || fail "what is theirs is not as it was"
-[[ -e $(name 7) && -e $(name 8) && ! -e $first ]] || fail "HEAPPROF_KEEP=2 keeps $(ours)"
+is_rotated() { [[ -e $(name 7) && -e $(name 8) && ! -e $first ]]; } # just after it has its name
+wait_for is_rotated
 for file in "$(name 7)" "$(name 8)"; do
     "$HP_COMMAND" check "$file" >/dev/null || fail "$file is not whole"
 done
