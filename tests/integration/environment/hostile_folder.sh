@@ -63,9 +63,10 @@ dump
 [[ $(<"$work/victim") == safe && ! -e $work/made && ! -s $work/shared/target ]] || fail "a link was followed"
 find "$work/shared" ! -user root -printf '%p %y %s %T@\n' | sort >"$work/after"
 cmp "$work/before" "$work/after" || fail "what is theirs is not as it was"
-is_rotated() { [[ -e $(name 7) && -e $(name 8) && ! -e $first ]]; } # just after it has its name
+# Just after it has its name: the newest stays, and the larger of the two before.
+is_rotated() { [[ $(ours | wc -l) == 2 && -e $(name 8) ]]; }
 wait_for is_rotated
-for file in "$(name 7)" "$(name 8)"; do
+for file in $(ours); do
     "$HP_COMMAND" check "$file" >/dev/null || fail "$file is not whole"
 done
 [[ ! -s $work/said ]] || fail "said: $(<"$work/said")"
